@@ -41,8 +41,8 @@ static bool parse_yes(struct approval *out, const char *text, size_t size)
            hex_decode(out->job.byte, DIGEST_BYTES, hex) == STATUS_OK;
 }
 
-/* Letters that a terminal or a page acts upon, or that nobody sees: controls, lines' ends, marks of direction, and those that
- * are no letters. */
+/* Characters that a terminal or a page acts upon, or that are invisible: controls, line ends, marks of direction, and codes
+ * that are no characters. */
 static bool is_plain(uint32_t letter)
 {
     static const uint32_t refused[][2] = {

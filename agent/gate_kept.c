@@ -1,5 +1,5 @@
 /* The answers that the gate keeps: sealed until their record is durable, read back from the journal, dropped once their round
- * is closed; and how far each job's rounds were answered. No noise is drawn here, and nothing is spent. */
+ * is closed; and the last round that each job has answered. This file draws no noise and spends nothing. */
 
 #include "agent/gate_private.h"
 

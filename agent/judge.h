@@ -1,4 +1,4 @@
-/* judge.h - whether a job is answered here at all: the site's policy, then its data dictionary; and whether it fits. */
+/* judge.h - whether the site answers a job: its policy, then its data dictionary, then memory and time. */
 
 #ifndef AGENT_JUDGE_H
 #define AGENT_JUDGE_H
@@ -27,7 +27,7 @@ MUST_USE enum status judge_data(const struct dictionary *dictionary, struct job 
 /* Whether a job fits into this site's machine and into its public slots, by public numbers alone. */
 
 /**
- * Holds the memory that a job needs against what there is.
+ * Compares the memory that a job needs with the memory that there is.
  *
  * memory_bytes  in  for records and computations; 0: no limit is known, and everything fits
  * record_count  in  as many as is publicly known; the need grows with it
@@ -39,7 +39,8 @@ MUST_USE enum status judge_memory(uint64_t memory_bytes, const struct job *job,
                                   uint64_t record_count, struct why *why);
 
 /**
- * Holds the longest computation of a job whose time may depend on records against the slot that is to hide it.
+ * Compares the longest computation of a job whose time may depend on records with the slot that has to hide
+ * it.
  *
  * speed         in  operations a second, of speed_measure; 0: not known, and everything fits
  * slot_ms       in  the policy's answer_slot_ms

@@ -91,8 +91,8 @@ uint64_t site_memory(const struct site *site);
 /** Measures how many operations a second this machine carries out: see speed_measure. */
 double site_speed(void);
 
-/** Returns what is left of the policy's total: the pure sum, or, where there is none after Gaussian noise, by how much
- * what the charges come to at the limit's delta may still grow. */
+/** Returns what is left of the policy's total: the pure sum of epsilons. After Gaussian noise, which has no such sum,
+ * by how much the charges' epsilon at the limit's delta may still grow. */
 uint64_t site_epsilon_left(const struct balance *balance);
 
 /** Returns what is used up of it, which may be more. */

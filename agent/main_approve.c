@@ -19,7 +19,7 @@ static bool says_yes(void)
     return fgets(line, sizeof line, stdin) != NULL && (line[0] == 'y' || line[0] == 'Y');
 }
 
-/* Number index of the texts that this site knows: of those that are kept, those decided on and those that ran. NULL behind
+/* Number index of the texts that this site knows: of those that are kept, those decided on and those that ran. NULL after
  * the last one. */
 static const struct digest *known_text(const struct desk *desk, size_t index)
 {

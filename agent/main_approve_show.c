@@ -126,7 +126,7 @@ void approve_check_questions(const struct job *job)
     tell_again(job, check_again, NULL);
 }
 
-/* For a judged job: what it asks twice, and what it asks of columns beyond the dictionary. */
+/* For a judged job: questions that it asks twice, and questions beyond the dictionary's columns. */
 static void print_notes(const struct site *site, const struct job *job)
 {
     struct why note = {{0}};

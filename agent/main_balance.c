@@ -254,8 +254,8 @@ static void print_limit(const struct balance *balance)
     (void)printf("limit  %s\nspent  %s\nleft   %s\n", limit, spent, left);
 }
 
-/* What all charges come to at one moment that was fixed beforehand, such as a job's end, at the
- * limit's delta; the pure sum where that is less, which needs no delta but the charges' own. */
+/* The epsilon of all charges at a time that was fixed beforehand, such as a job's end, at the
+ * limit's delta. The pure sum if it is less: it needs no delta except the charges' own. */
 static struct price at_end(const struct balance *balance)
 {
     const uint64_t converted = filter_epsilon(&balance->filter, &balance->spent);

@@ -165,7 +165,7 @@ struct waiting_job *desk_text(struct desk *desk, const struct digest *digest)
     return NULL;
 }
 
-/* One text that cannot be read or parsed keeps nobody from the others. Fails with STATUS_NO_MEMORY alone. */
+/* A text that cannot be read or parsed does not hide the others. Fails with STATUS_NO_MEMORY alone. */
 static enum status take_waiting(struct desk *desk, const char *folder, const char *name)
 {
     struct digest digest;

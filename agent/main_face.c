@@ -1,6 +1,6 @@
-/* The site's own page. What is here is for whoever has an account on this machine: charges and balances, which follow from jobs'
- * texts, and states that change at public moments alone. Requests are looked at on the clock's whole seconds, so that an
- * answer's moment tells nothing of a computation either. */
+/* The site's own page. Every account on this machine can read it: charges and balances, which follow from jobs' texts, and
+ * states that change only at public times. The program looks at requests at whole seconds of the clock, so that the time of an
+ * answer tells nothing about a computation. */
 
 #include "agent/main_face.h"
 

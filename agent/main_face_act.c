@@ -1,5 +1,5 @@
-/* What a person does at the page: proves with a ticket who they are, and decides on a job. A decision takes the way of
- * `hedgerow-agent approve` and `reject`: it is written into a file, which the agent follows. */
+/* A person proves with a ticket who they are, and decides on a job at the page. As with `hedgerow-agent approve` and
+ * `reject`, the decision is written into a file, which the agent follows. */
 
 #include "agent/main_face.h"
 
@@ -83,8 +83,8 @@ static bool read_wish(struct wish *wish, const char *const value[static HTTP_GIV
            read_words(wish->why, value[4] == NULL ? "" : value[4]);
 }
 
-/* The text that the person saw, while nobody has decided on it with the same runs behind it: a decision that is sent again, or was made
- * elsewhere in the meantime, finds none. */
+/* The text that the person saw, if nobody has decided on it since. A decision that is sent again, or was made elsewhere
+ * meanwhile, finds none. */
 static struct waiting_job *shown(struct face *face, const struct wish *wish)
 {
     struct waiting_job *waiting = desk_text(face->desk, &wish->text);

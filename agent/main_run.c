@@ -258,7 +258,7 @@ static void unmake(void *self, struct machine *machine, struct journal *journal)
     journal_close(journal);
 }
 
-/* A mistyped or unmounted state folder would begin a ledger that knows of nothing spent. */
+/* With a mistyped or unmounted state folder the agent would begin an empty ledger. */
 static void tell_of_new_ledger(const struct run *run)
 {
     struct ledger *ledger = NULL;

@@ -180,8 +180,8 @@ static enum status on_message(struct participant *p, const struct event *event,
     return STATUS_OK;
 }
 
-/* While it fetches, a message may be a large piece, and the answers to its HELLOs come behind it: on a narrow link that takes
- * longer than silence is borne. What was asked for by another connection is lost with that. */
+/* While it fetches, a message may be a large piece, and the answers to its HELLOs come after it. On a narrow link that takes
+ * longer than the agent waits in silence. What it asked for over another connection is lost with that connection. */
 static enum status on_link(struct participant *p, const struct event *event,
                            struct effects *effects)
 {

@@ -108,8 +108,9 @@ struct participant_options {
     const char *key_text;     /* kept; the site's public key, for messages; may be NULL */
     uint64_t whole_bytes_max; /* answers up to here go with their offer: WHOLE_BYTES_MAX; 0: none */
     uint32_t heartbeat_ms;    /* a HELLO at least this often */
-    uint32_t silence_ms; /* no valid frame for so long, nor part of a piece: EFFECT_RECONNECT */
-    bool once;           /* EFFECT_FINISH when a job ends, instead of waiting for the next */
+    uint32_t silence_ms;      /* after this time without a valid frame or a part of a piece:
+                          * EFFECT_RECONNECT */
+    bool once;                /* EFFECT_FINISH when a job ends, instead of waiting for the next */
 };
 
 /** Makes the machine. Fails with STATUS_NO_MEMORY. participant_free wipes and frees it. */

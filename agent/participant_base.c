@@ -148,7 +148,7 @@ enum status participant_fetch_anew(struct participant *p, int64_t now_ms, struct
     return status == STATUS_OK ? participant_ask(p, effects) : status;
 }
 
-/* The gate has just digested the answer for its offer. Openings of masks, where there are some, lie behind it in the blob. */
+/* The gate has just digested the answer for its offer. Openings of masks, if there are some, follow it in the blob. */
 static const struct digest *digest_of_blob(const struct record *record, struct slice blob)
 {
     return record->kind == RECORD_ANSWER && blob.size > 0 && record->as.answer.masks_bytes == 0 &&

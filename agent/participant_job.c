@@ -143,7 +143,8 @@ static bool is_of_its_age(const struct participant *p, const struct digest *job,
            (seen->version > 0 ? seen->version == job_age_version(told) : told != JOB_OF_NOW);
 }
 
-/* The job that is here stays as it is. Another one is declined, so that nobody waits for this site. */
+/* The present job stays as it is. Another one is declined, so that the coordinator does not wait for
+ * this site. */
 static enum status job_refuse_age(struct participant *p, const struct message *message,
                                   struct effects *effects)
 {
@@ -183,7 +184,8 @@ enum status job_on_welcome(struct participant *p, const struct event *event,
         return STATUS_OK;
     }
     if (job_is_one_too_many(p, name, event->wall_ms)) {
-        /* Silence would be taken for a person's who has yet to decide. One that cannot be counted waits for a person here. */
+        /* Silence would look like a person who has yet to decide. A job that cannot be counted does wait for a person
+         * here. */
         return p->jobs_limit_told ? participant_decline_of(
                                         p, &name->id, message->as.welcome.rounds_closed, effects)
                                   : STATUS_OK;

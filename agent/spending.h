@@ -21,7 +21,7 @@ struct spending_point {
 struct spending {
     struct spending_point point[SPENDING_POINTS];
     size_t count;
-    int64_t grain_ms; /* charges of one job within so long are one point; 0: each is one */
+    int64_t grain_ms; /* charges of one job within this time are one point; 0: each is a point */
 };
 
 /** Adds a charge's effect: one whose time is before the latest point's - a clock was set back - as of that time, as the ledger

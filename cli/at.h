@@ -28,8 +28,8 @@ MUST_USE enum status at_check_name(const char *name, struct why *why);
 /** Finds the folder and the settings' path of a checked name. Fails with STATUS_INVALID (no home). */
 MUST_USE enum status at_find(struct at *at, const char *name, struct why *why);
 
-/** Reads settings and key; nobody else may have been able to change the one or to read the other. Fails with
- * STATUS_NOT_FOUND (not enrolled), STATUS_INVALID, STATUS_IO. */
+/** Reads settings and key. It refuses settings that others can change, and a key that others can read. Fails
+ * with STATUS_NOT_FOUND (not enrolled), STATUS_INVALID, STATUS_IO. */
 MUST_USE enum status at_read(struct at *at, struct why *why);
 
 /** Writes settings and, where there is none, a new key, to enrol with. Existing settings have to name the same coordinator.

@@ -119,7 +119,7 @@ void command_beside(FILE *out, int indent, const char *what, const char *noise)
     }
     int column = lead + (int)bytes;
     (void)fprintf(out, "%*s%s", lead, "", what);
-    if (column >= room) { /* not even behind one space */
+    if (column >= room) { /* not even after one space */
         (void)fputs("\n", out);
         column = 0;
     }
@@ -130,7 +130,8 @@ void command_beside(FILE *out, int indent, const char *what, const char *noise)
                   "", noise);
 }
 
-/* The bytes of both lines up to their last colon before they differ, if it is behind a question's own: "kind: text: ". */
+/* The bytes of both lines up to their last colon before they differ, if it comes after the question's own: "kind: text:
+ * ". */
 static size_t bytes_in_common(const char *line, const char *next)
 {
     size_t common = 0;
@@ -203,7 +204,7 @@ static void help_of(const struct command *command, FILE *stream)
     (void)fputs("\nexit codes:\n" EXIT_CODE_HELP, stream);
 }
 
-/* Finds a row by its name behind that many bytes; NULL: hint has the nearest. */
+/* Finds a row by its name after that many bytes; NULL: hint has the nearest. */
 static const struct command *find(const struct command *table, size_t skipped, const char *word,
                                   char hint[static NEAR_HINT_BYTES])
 {

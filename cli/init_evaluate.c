@@ -54,7 +54,7 @@ static bool has_plain_texts(const struct model *model)
     return is;
 }
 
-/* Products of columns, of which none stays, are no map that a score would need. */
+/* If no product of columns stays, a score needs no map for them. */
 static bool is_linear(const struct model *model)
 {
     const size_t columns = schema_plain_count(&model->schema) - 1;

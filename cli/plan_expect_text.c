@@ -164,7 +164,8 @@ static void print_measure(const struct job_expected *expected)
               expected->stage + 1, first->tables, PERCENT * first->inside, points);
 }
 
-/* Of a number how much the model explains: medians, as a table that it explains nothing of would rule a mean. */
+/* How much of a number the model explains. Medians, because one table that it explains nothing of would
+ * dominate a mean. */
 static void print_explained(const struct job_expected *expected)
 {
     for (size_t i = 0; i < expected->count; i++) {

@@ -201,7 +201,7 @@ enum { PLAN_LINK_MBIT = 100, PLAN_TRIP_MS = 50 };
  * round trip, and so fast a line at the coordinator, which all share: without what each site computes from its records. */
 double job_plan_round_s(const struct job_plan *plan, size_t stage, double link_mbit);
 
-/** Prints what is to be said below the table of trusts: how its times are reckoned, where plans differ, and who is trusted. */
+/** Prints the notes below the table of trusts: how its times are computed, where plans differ, and who is trusted. */
 void job_answer_print_trusted(const struct job_answer *answer);
 
 /** Returns about how much memory the coordinator takes, work_of_coordinator(), with no other agents connected. */
@@ -212,7 +212,8 @@ double job_plan_coordinator_bytes(const struct job_plan *plan);
 MUST_USE enum status job_plan_need(struct work_need *out, const struct job_plan *plan,
                                    size_t stage);
 
-/** Prints what is said of the job's questions; returns what is said of a stage's, in a plan of the answer. */
+/** Prints the notes on the job's questions; returns those on a stage's questions, in a plan of the
+ * answer. */
 void job_answer_print_notes(const struct job_answer *answer);
 json_t *job_answer_notes(const struct job_answer *answer, const struct job_plan *plan,
                          size_t stage);
@@ -245,17 +246,18 @@ extern const size_t job_remedy_count;
 /** Returns x > 0 rounded up to two digits. */
 double job_change_rounded(double x);
 
-/** Writes so many records of each agent into the job; the most that count never are fewer. */
+/** Writes a number of records of each agent into the job, and raises the most that count if they are
+ * fewer. */
 void job_change_records(struct job_changes *changes, const struct job *job, double records);
 
-/** Writes so many agents. */
+/** Writes a number of agents into the job. */
 void job_change_agents(struct job_changes *changes, double agents);
 
 /** Writes the change to another trust, with what it asks for, and in words what that is. */
 void job_change_trust(struct job_changes *changes, char words[static PLAN_ADVICE_BYTES],
                       const struct job_plan *plan, enum job_trust trust);
 
-/** Returns how many of so many sites count as dishonest where nobody has said it: a quarter, one at least. */
+/** Returns how many sites count as dishonest if the job does not say it: a quarter, one at least. */
 uint64_t job_change_dishonest(uint64_t sites);
 
 #endif

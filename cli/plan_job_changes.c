@@ -1,5 +1,5 @@
 /* What can be changed about a job so that its noise hides less: each change as `--set` would write it. A
- * change that does not fit is dropped whole, for half of it would be another job. */
+ * change that does not fit is dropped as a whole, because half of it would be another job. */
 
 #include "base/text.h"
 #include "cli/plan_job.h"
@@ -319,8 +319,9 @@ static bool plans_by_records(const struct job *job)
     return false;
 }
 
-/* Whom masked sums count on, with as many sites as are planned: a quarter is dishonest, and as many shares make up
- * a noise as need no more survivors than signatures, or than the job's own minimum where that is more. Or nobody. */
+/* The sites that masked sums count on, of those that are planned. A quarter is dishonest. The number of shares in
+ * a noise is the largest that needs no more survivors than signatures, or than the job's own minimum if that is
+ * larger. Or no masked sum at all. */
 static void change_masks(struct job_changes *changes, char words[static PLAN_PATH_BYTES],
                          const struct job_plan *plan, bool masked)
 {

@@ -42,7 +42,7 @@ static bool is_alike(const struct job_plan *a, const struct job_plan *b)
     return alike;
 }
 
-/* Of all figures that every trust has: what is refused counts as much as what is drowned. */
+/* Over all figures that every trust has. A refused figure counts as much as a drowned one. */
 static double burden_in_all(const struct job_plan *plan)
 {
     double sum = 0;

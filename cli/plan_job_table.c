@@ -13,8 +13,8 @@
 
 enum { HEADS = 2, GAP = 2 };
 
-/* The columns of a question's table: whose widths, and behind these from how many records on there are any. What is of another site
- * has none: it is a multiple of what is of all sites, which the legend tells. */
+/* The columns of a question's table: their widths, and then from how many records on there are any. Another site's figure has no
+ * column: it is a multiple of the figure of all sites, as the legend says. */
 enum place { NAME, ALIKE, SMALL, GROUP_FROM, ALL, ALL_FROM, SITE, SITES, SITE_FROM };
 
 static const struct {

@@ -28,7 +28,8 @@ static const char *house_name(const char *name)
     return strcmp(name, "epsilon_insensitive") == 0 ? loss_name(LOSS_INSENSITIVE) : name;
 }
 
-/* Each option belongs to one loss; one that belongs to another would be ignored in silence. */
+/* Each option belongs to one loss. An option of another loss is refused, as it would have no
+ * effect. */
 static enum status read_parameter(struct erm_request *request, struct why *why)
 {
     const struct {

@@ -74,8 +74,8 @@ static enum status table(char **text, size_t *size, const struct model *model,
     return fclose(stream) == 0 ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* An agent takes every text for something. Whoever predicts holds the table and can mend it, so here a
- * text that is none of the model's is an error that names its place. */
+/* An agent reads every text as some value. A person who predicts holds the table and can correct it.
+ * So here a text that the model does not know is an error that names its place. */
 static enum status check_cells(const struct dataset *data, const char *path,
                                const struct schema *schema, struct why *why)
 {

@@ -115,7 +115,7 @@ static enum exit_code run_in_folder(struct result *result, int lock,
     return code != EXIT_CODE_OK ? code : exit_code_of(status);
 }
 
-/* The job may name whom it asks. */
+/* The job may name the agents that it asks. */
 static enum status check_asked(const struct simulation_plan *plan, struct why *why)
 {
     size_t count = 0;

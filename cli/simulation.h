@@ -102,8 +102,8 @@ MUST_USE enum status simulation_settings(const struct simulation_plan *plan, str
  * the fields of an entry, and never what its text says. */
 void simulation_show_line(FILE *out, const char *line);
 
-/** Starts the processes and shows the rounds until the coordinator ends; stops what is left.
- * Returns what the run came to: EXIT_CODE_OK, or why it did not. */
+/** Starts the processes and shows the rounds until the coordinator ends; stops what is left. Returns
+ * EXIT_CODE_OK, or the reason of the failure. */
 enum exit_code simulation_watch(const struct simulation_plan *plan, struct why *why);
 
 /** Reads the coordinator's result and the agents' ledgers. job_id: the job's in every journal; *knows_id: some

@@ -39,8 +39,9 @@ static double epsilon_of(const json_t *ledger, const char *part)
     return json_is_number(amount) ? round(json_number_value(amount) * 1e6) / 1e6 : NAN;
 }
 
-/* What the job's charges come to at its end, which was fixed beforehand; and by how much what all
- * charges come to may still grow. A Gaussian charge has no pure epsilon that could be summed. */
+/* The epsilon of the job's charges at its end, which was fixed beforehand, and by how much the
+ * epsilon of all charges may still grow. A Gaussian charge has no pure epsilon that could be
+ * summed. */
 static void read_balance(struct result_agent *agent, const json_t *ledger)
 {
     const json_t *job = json_array_get(json_object_get(ledger, "jobs"), 0);
@@ -88,8 +89,8 @@ static bool read_job_id(struct digest *id, const json_t *ledger)
            hex_decode(id->byte, DIGEST_BYTES, hex) == STATUS_OK;
 }
 
-/* The coordinator knows who answered; the simulator knows who exists. An agent that never answered
- * may still have spent: what it committed and nobody counted. */
+/* The coordinator knows only the agents that answered. An agent that never answered may have spent
+ * too, for answers that it committed and nobody counted. */
 static enum status list_agents(struct result *result, const struct simulation_plan *plan)
 {
     struct result_agent *all = calloc(plan->agent_count, sizeof *all);
@@ -260,7 +261,7 @@ static enum status point_stage(struct result *result, struct answered *used,
     return STATUS_OK;
 }
 
-/* Writes the stage's exact answers behind the released ones, from *used on. */
+/* Writes the stage's exact answers after the released ones, from *used on. */
 static enum status answer_stage(struct result *result, struct answered *used,
                                 const struct asked *asked, const struct stage *stage)
 {

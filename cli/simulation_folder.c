@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* It says that a simulation made this folder, and lists the files that it wrote, a line each. A line that
- * ends in a slash stands for all files in a folder of the coordinator's or an agent's own: before they
- * run, nobody knows which they will write. Only what is listed is ever removed. */
+/* The file says that a simulation made this folder, and lists the files that it wrote, a line each. A
+ * line that ends in a slash stands for all files in a folder of the coordinator's or an agent's own:
+ * before they run, nobody knows which they will write. Only what is listed is ever removed. */
 static const char marker[] = ".hedgerow-simulation";
 
 /* What a simulation writes at the top; anything else there is somebody's own, and stays. */
@@ -132,7 +132,7 @@ static enum status clear(void *context, const FTSENT *entry, const char *path, s
                                                                      : fail(entry->fts_path, why);
 }
 
-/* Visits what is in the folder, with the list of what an earlier simulation wrote. */
+/* Visits the files in the folder, with the list of those that an earlier simulation wrote. */
 static enum status walk_listed(int lock, const char *out,
                                enum status (*visit)(void *context, const FTSENT *entry,
                                                     const char *path, struct why *why),

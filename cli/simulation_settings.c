@@ -1,5 +1,5 @@
-/* What each process reads. Data dictionaries are those that `hedgerow-agent describe` drafts of all records:
- * there is nobody here who could correct them, and nothing to hide from. */
+/* What each process reads. Data dictionaries are drafts of `hedgerow-agent describe` from all records. In a
+ * simulation nobody corrects them, and nothing has to be hidden. */
 
 #include "base/text.h"
 #include "cli/simulation.h"
@@ -45,9 +45,9 @@ static int socket_on(struct sockaddr_in *address, uint32_t host)
     return descriptor;
 }
 
-/* A port that is free now, and the coordinator takes it only later: so it is one of a loopback address of this
- * process alone, from which nobody dials out and where no other simulation looks for a port. A machine whose
- * loopback has no other addresses has 127.0.0.1. */
+/* A port that is free now, and that the coordinator will take later. So it is at a loopback address of this
+ * process alone: nobody dials out from there, and no other simulation looks for a port there. If the loopback
+ * has no other address, it is 127.0.0.1. */
 static enum status free_address(char address_text[static ADDRESS_BYTES], struct why *why)
 {
     uint32_t host = UINT32_C(0x7f400000) + ((uint32_t)getpid() & 0x3fffff); /* 127.64.0.0/10 */

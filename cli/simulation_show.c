@@ -22,7 +22,7 @@ static bool asks_alike(const struct result *result)
     return alike && isfinite(result->answer[0].records);
 }
 
-/* Of the questions that have one. An end that is not known lies beyond what was asked. */
+/* For questions that have an interval. An end that is not known lies beyond what was asked. */
 static void show_interval(FILE *out, const struct result_answer *answer, int indent)
 {
     if (isfinite(answer->total_low) && isfinite(answer->total_high)) {
@@ -130,7 +130,7 @@ static void show_answers(FILE *out, const struct result *result)
     show_notes(out, result);
 }
 
-/* In one round nobody could have known which expert is best: its regret tells nothing. */
+/* In a single round the best expert cannot be known, so its regret tells nothing. */
 static bool has_play(const struct result *result)
 {
     size_t judged = 0;

@@ -255,7 +255,7 @@ static void show_all(FILE *out, const struct result_effect *effect)
     }
 }
 
-/* A site that is left out, and what would do. */
+/* A site that is left out, and what would be enough for it. */
 static void show_left_out(FILE *out, const struct result_site *site,
                           const struct result_effect *effect)
 {

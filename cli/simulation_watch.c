@@ -1,5 +1,5 @@
 /* Starts the processes and shows what the coordinator logs. Its log is a file of JSON lines that
- * this process reads as it grows: a slow terminal holds nobody up, and the log is there afterwards.
+ * this process reads as it grows: a slow terminal delays nothing, and the log remains.
  */
 
 #include "cli/simulation.h"
@@ -281,8 +281,8 @@ static enum exit_code coordinator_code(const struct run *run, struct why *why)
     return coordinator->code == EXIT_CODE_JOB_FAILED ? EXIT_CODE_JOB_FAILED : EXIT_CODE_INTERNAL;
 }
 
-/* Agents that could still answer. Those of a simulation that have ended do not come back, and nobody edits
- * their policies. */
+/* Agents that could still answer. In a simulation agents that have ended do not come back, and nobody
+ * edits their policies. */
 static size_t agents_left(const struct run *run)
 {
     size_t left = 0;
@@ -293,8 +293,8 @@ static size_t agents_left(const struct run *run)
     return left;
 }
 
-/* With too few agents left, waiting for the job's patience serves nobody: the round that may have all its
- * answers already gets its deadline. Where agents decline, nobody needs to wait for them. */
+/* With too few agents left it is useless to wait for the job's patience: the round, which may have all
+ * its answers already, gets its deadline. Agents that decline are not waited for. */
 static bool is_hopeless(const struct run *run, int64_t *short_ms, struct why *why)
 {
     const struct job *job = &run->plan->job;

@@ -271,7 +271,7 @@ void cohort_note_life(struct member *member)
     }
 }
 
-/* A HELLO and the DECLINE behind it come together. One of them may be lost. */
+/* A HELLO and the DECLINE after it come together. One of them may be lost. */
 enum { REFUSAL_HELLOS = 2 };
 
 bool cohort_note_refusal(struct cohort *cohort, struct member *member)

@@ -119,8 +119,8 @@ static enum status curator_open_play(struct curator *curator, uint32_t round, st
     return status;
 }
 
-/* Pays for what is due in a play (experts/hedge_play.h), out of what the stage's charge is for: a budget, anew for each game, as
- * the charge covers the largest of them. */
+/* Pays for what is due in a play (experts/hedge_play.h), out of the stage's charge: a new budget for each game, as the charge
+ * covers the largest game. */
 static enum status curator_spend_play(struct curator *curator, struct grant **grant,
                                       const struct hedge_state *state, const struct stage *stage,
                                       struct why *why)

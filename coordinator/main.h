@@ -74,7 +74,7 @@ void office_free(struct office *office);
  * Fails with STATUS_IO or STATUS_EXISTS where it cannot be made, or written into. */
 MUST_USE enum status office_make_out(const struct office *office, struct why *why);
 
-/* What a job has come to, by its journal. */
+/* The state of a job, by its journal. */
 struct job_end {
     bool begun;
     bool finished;

@@ -206,7 +206,7 @@ static enum status look_if_changed(struct queue_job *job, const struct acts *act
     return status;
 }
 
-/* Whether a job is over, for those who wait for nothing else: its journal need not be read for that. */
+/* Whether a job is over, for commands that wait only for this: the journal need not be read. */
 static enum status answer_wait(json_t **out, const struct acts *acts, uint32_t number,
                                struct why *why)
 {

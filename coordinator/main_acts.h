@@ -8,7 +8,7 @@
 
 enum { ACTS_OPEN_MAX = 64 }; /* jobs of one operator that are not over */
 
-/* What the latest watched job had come to, and when it had changed last. Starts zeroed. */
+/* The state of the job that was watched last, and the time of its last change. Starts zeroed. */
 struct acts_memory {
     uint32_t number;
     struct queue_stamp stamp;

@@ -32,7 +32,8 @@ static struct work_fleet fleet_of(size_t asked, size_t connected)
                                .waiting_bytes = TRANSFER_WAITING_BYTES};
 }
 
-/* At its limit the process ends. Says so where the agents, who may all fetch at once, would bring it there. */
+/* At its memory limit the process ends. Warns if the agents, which may all fetch at once, could bring it
+ * there. */
 static void note_memory(const struct office *office, const char *what, double bytes)
 {
     const double most = (double)office->settings.memory_bytes_max;
@@ -55,8 +56,8 @@ static size_t count_asked(const struct office *office, const struct peer *peer, 
     return asked;
 }
 
-/* Jobs of a queue run side by side: what each takes for itself adds up, and connections are shared, as is the room for what
- * waits. A queue may get any job: without one, agents fetch as much as they ever do. */
+/* Jobs of a queue run side by side: the memory of each adds up. They share connections and the room for waiting bytes. A
+ * queue may get any job, so without one the largest is assumed. */
 static void note_queue_memory(struct office *office, const struct queue_list *list,
                               const struct roster *roster)
 {
@@ -158,8 +159,7 @@ static void find_running(char by[static QUEUE_BY_BYTES], const struct office *of
     }
 }
 
-/* What agents, operators and browsers find. A coordinator that runs has these ports, and somebody who checks it then is not to
- * stop it. */
+/* The ports for agents, operators and browsers. A coordinator that runs has these ports, and a check must not disturb it. */
 static bool check_addresses(const struct office *office, bool key)
 {
     const struct coordinator_settings *settings = &office->settings;

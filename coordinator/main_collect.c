@@ -252,7 +252,7 @@ static enum status look(void *self, driver_hear *hear, void *hear_self, struct w
     if (status == STATUS_OK && (collects ? view.open == 0 && !view.over : view.open > 0)) {
         status = collection_parts(collect->collection, view.closed, hear_part, &of, why);
     }
-    /* A collector that the one that leads does not know opens nothing: its agents would pay for nothing. */
+    /* A collector that the leader does not know opens no round, as its agents would pay in vain. */
     if (status == STATUS_OK && !collect->refused &&
         (of.any || changed(collect, is, count) || (collects && view.open == 0))) {
         of.any = of.any || changed(collect, is, count);

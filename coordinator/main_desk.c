@@ -29,7 +29,7 @@ enum {
     LIST_LOOK_MS = 200,
     QUESTIONS_PER_TURN = 16, /* then the lists have their turn: a flood delays no revocation */
     RATE_PERIOD_MS = 10000,
-    LOOKS_PERIOD_MS = 600000, /* one line in so long for looks that repeat themselves */
+    LOOKS_PERIOD_MS = 600000, /* one line in this time for looks that repeat themselves */
     NICE = 10,                /* rounds come first */
     FAREWELL_TURNS = 5,
     FAREWELL_STEP_MS = 20,
@@ -64,7 +64,7 @@ static void observe(const char *step, unsigned *count)
     }
 }
 
-/* A key on both lists has no right here: whoever put it there did not mean an operator. */
+/* A key on both lists has no right here, because it was probably not meant as an operator's. */
 static void admit(struct desk *desk)
 {
     struct roster *admitted = &desk->admitted;
@@ -120,8 +120,8 @@ static void tell(struct desk *desk, const struct peer *operator_peer, uint64_t n
     (void)!endpoint_send(desk->endpoint, operator_peer, (struct slice){control, size}, payload);
 }
 
-/* Under a one-time token of this list only an operator's ENROL is heard: it is no message of an agent, and an agent's is none
- * of these. */
+/* With a one-time token of this list only an operator's ENROL is accepted. It is not a message of an agent, and no agent's
+ * message is one. */
 static void enrol(struct desk *desk, const struct endpoint_message *from)
 {
     static const struct digest no_signing_key;
@@ -139,7 +139,7 @@ static void enrol(struct desk *desk, const struct endpoint_message *from)
     }
 }
 
-/* Whoever submits without end fills the disk, also with jobs that are cancelled at once. */
+/* An operator who submits without end fills the disk, also with jobs that are cancelled at once. */
 static bool may_submit(struct desk *desk, const struct peer *peer)
 {
     const struct allowance_terms terms = {.burst = SUBMIT_BURST, .per_s = 1};

@@ -83,7 +83,8 @@ void face_close(struct face *face);
 void face_join(struct face *face, struct driver_options *driver);
 void face_part(struct face *face);
 
-/** Answers for so long, while no driver runs: another coordinator leads. self: a struct face. */
+/** Answers for some time, while no driver runs because another coordinator leads. self: a struct
+ * face. */
 void face_stand_by(void *self, int64_t wait_ms);
 
 /** Those of a route of http.h; self: a struct face. What the page draws, with the status, as JSON; how old that is; and a
@@ -119,9 +120,9 @@ struct coordinator_view face_look(const struct face_run *run);
  * where there is no queue. */
 struct face_run *face_running(struct face *face, uint32_t number);
 
-/** Returns the job that the page shows to a reader who has picked none: of those that run, the one with the newest record, and one
- * that has released a round before one that waits for its first. It stays with a job for FACE_STAY_MS: two that run at the same
- * time do not take turns. NULL: none runs. */
+/** Returns the job that the page shows to a reader who has picked none: the running job with the newest record; a job that has
+ * released a round comes before one that waits for its first. It stays with a job for FACE_STAY_MS: two that run at the same time
+ * do not take turns. NULL: none runs. */
 struct face_run *face_shown(struct face *face);
 
 /** Writes what a job waits for, "for approval: 2 of 3 ready", with the names of those who declined it, or "" where it has the

@@ -77,7 +77,7 @@ char *face_tell(void *self)
     return tell(face, face_shown(face));
 }
 
-/* A number in the one way to write it. Returns what stands behind it, or NULL. */
+/* A number in the one way to write it. Returns what follows it, or NULL. */
 static const char *parse_number(uint32_t *number, const char *text)
 {
     const size_t digits = strspn(text, "0123456789");

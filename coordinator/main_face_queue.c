@@ -20,7 +20,8 @@ enum {
     PAUSE_FACTOR = 4, /* a server that is slow is asked less often */
     UNASKED_MS = 10000,
     UNTAKEN_MS =
-        2000, /* a file is kept so long for the client that asked for it, which asks at every turn of the port */
+        2000, /* how long a file is kept for the client that asked for it, which asks at every turn of the
+               * port */
     END_MS = 2000
 };
 
@@ -34,7 +35,8 @@ struct wanted {
     int64_t read_ms;
 };
 
-/* What is behind the lock both threads touch; the rest is the reader's thread's, but for `shown`, which is the loop's. */
+/* Both threads use the members between the lock and `shown`, and the lock guards them. `shown` is the loop's, the
+ * rest the reader's thread's. */
 struct face_reader {
     pthread_t thread;
     pthread_mutex_t lock;

@@ -1,5 +1,5 @@
 /* main_face_queue.h - what the page shows of a queue in a database, read on a thread and a connection of its own: a server that
- * takes seconds for an answer holds up no round, and no request. A queue in a folder is read where it is asked about. */
+ * takes seconds for an answer delays no round and no request. A queue in a folder is read by the loop. */
 
 #ifndef COORDINATOR_MAIN_FACE_QUEUE_H
 #define COORDINATOR_MAIN_FACE_QUEUE_H
@@ -35,7 +35,8 @@ struct face_reader;
  * somebody asks. A server that is slow is read less often. Fails with STATUS_NO_MEMORY. */
 MUST_USE enum status face_reader_new(struct face_reader **out, const struct office *office);
 
-/** Ends it, within two seconds: a thread that waits for the server longer is left behind, with what is its own. */
+/** Ends it, within two seconds: a thread that waits for the server for longer goes on by itself, with its own
+ * memory. */
 void face_reader_free(struct face_reader *reader);
 
 /** Returns what was read last, or NULL: nothing yet; borrowed until the next call. The reader looks again soon. running: (count)

@@ -1,4 +1,5 @@
-/* main_face_table.h - the table of what the coordinator's page, its metrics and its status tell, and who fills the rows of it. */
+/* main_face_table.h - the table of what the coordinator's page, its metrics and its status tell, and the functions that fill
+ * its rows. */
 
 #ifndef COORDINATOR_MAIN_FACE_TABLE_H
 #define COORDINATOR_MAIN_FACE_TABLE_H
@@ -53,7 +54,8 @@ void face_add_run(struct facts *facts, struct face_run *run, bool rounds);
 /** Adds what is left of the job that ended last, where it does not run again. */
 void face_add_ended(struct facts *facts, struct face *face);
 
-/** Adds what the agents do, each once: those of the jobs that run and, of a queue, those whom no job asks. */
+/** Adds what the agents do, each once: those of the jobs that run and, with a queue, those that no job
+ * asks. */
 void face_add_agents(struct facts *facts, const struct face *face);
 
 #endif

@@ -195,7 +195,7 @@ static enum status next(void *self, enum status ended, bool *more, struct why *w
 {
     struct lane *lane = self;
     struct run *run = lane->run;
-    struct stay_job *job = lane->job; /* NULL: the lane of the agents whom no job asks */
+    struct stay_job *job = lane->job; /* NULL: the lane of the agents that no job asks */
     enum status status = ended;
     bool is_aside = false;
     struct leaving leaving = {.lane = lane, .ended = ended, .more = more, .why = why};
@@ -231,7 +231,7 @@ static bool wants(void *self)
     return lane->job->number != 0;
 }
 
-/* A job hears the agents whom it asks. */
+/* A job hears the agents that it asks. */
 static size_t lane_of(void *self, const struct peer *peer)
 {
     const struct run *run = self;
@@ -297,7 +297,7 @@ void lane_set_all(struct run *run)
     }
 }
 
-/* The lane of the agents whom no job of the queue asks. It has no journal. */
+/* The lane of the agents that no job of the queue asks. It has no journal. */
 
 struct dictionary_sink lane_dictionaries(struct run *run)
 {

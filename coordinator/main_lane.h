@@ -16,8 +16,8 @@
 
 struct run;
 
-/* What stands on a lane of the driver: a job of the queue, the one job of the settings, or, on lane 0 of a queue, nothing
- * but an ear for agents whom no job asks. */
+/* What a lane of the driver has: a job of the queue, the one job of the settings, or, on lane 0 of a queue, a machine
+ * that hears the agents that no job asks. */
 struct lane {
     struct run *run;
     const struct office *office; /* of its job */

@@ -1,5 +1,5 @@
-/* Jobs that several coordinators serve, on the lanes of each: the one that leads says which jobs it runs, and collectors have a
- * machine for each of these. */
+/* Jobs that several coordinators serve, on the lanes of each: the leader says which jobs it runs, and collectors have a machine
+ * for each of these. */
 
 #include "base/check.h"
 #include "coordinator/main_lane.h"

@@ -44,8 +44,8 @@ static enum status check_journal(const struct lane *lane, struct why *why)
     return STATUS_CORRUPT;
 }
 
-/* What has to stand before the job's machine starts: that it has begun is kept for ever, so that a folder that lost a part
- * never begins again; and who has cancelled it, for a round that cannot open is no reason to go on. */
+/* What must be durable before the job's machine starts: that the job has begun, so that a folder that lost a part never
+ * begins again; and who has cancelled it, so that no round of it opens. */
 static enum status begin_of_queue(struct lane *lane, struct why *why)
 {
     if (collect_is_collector(lane->office)) {

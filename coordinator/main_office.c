@@ -1,4 +1,4 @@
-/* What the coordinator's commands read first, and what a job leaves behind. */
+/* What the coordinator's commands read first, and the results of a job. */
 
 #include "base/file.h"
 #include "base/owned.h"
@@ -118,8 +118,8 @@ static enum status visit_first(void *self, UNUSED uint64_t sequence, struct slic
     return STATUS_EXISTS; /* enough was read */
 }
 
-/* read: what reading has come to. What is damaged or gone is told by the code that reads on; a database that is away may be back by
- * then, so nothing is taken to be known of it. */
+/* read: the outcome of reading. Later code tells what is damaged or gone. A database that is away may be back by then, so nothing
+ * is concluded from that. */
 static enum status parse_older(struct job *out, const struct office *office, enum status read,
                                enum job_age age, struct why *why)
 {
@@ -361,9 +361,9 @@ enum status office_publish(const struct office *office, const struct office_shel
     return status;
 }
 
-/* Whoever restores a database's older state has a round closed again. Where sites answer with the bytes they have paid for,
- * that reveals nothing. Where the coordinator draws, it would draw again on the same exact sum, for one charge: a folder's
- * mark guards against that, and a database has none. */
+/* After a database is put back to an older state, a round is closed again. Where sites answer with the bytes they have paid
+ * for, that reveals nothing. Where the coordinator draws, it would draw again on the same exact sum, for one charge: a
+ * folder's mark guards against that, and a database has none. */
 static enum status judge_place(const struct office *office, struct why *why)
 {
     const bool queue = journal_is_shared(office->settings.jobs);

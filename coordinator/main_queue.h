@@ -115,7 +115,7 @@ MUST_USE enum status queue_take(struct office *office, uint32_t number, struct w
 void queue_tell(struct queue_job *job, const struct office *office, uint32_t number,
                 const struct job_end *end);
 
-/** Tells what a job has come to; also beside a running coordinator. Fails with STATUS_NOT_FOUND, STATUS_CORRUPT,
+/** Tells the state of a job, also beside a running coordinator. Fails with STATUS_NOT_FOUND, STATUS_CORRUPT,
  * STATUS_INVALID, STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status queue_look(struct queue_job *job, const struct office *office, uint32_t number,
                                 struct why *why);

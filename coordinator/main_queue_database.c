@@ -1,5 +1,5 @@
-/* The queue in a PostgreSQL database (database/jobs.h): every program that shares it reads and writes there, and nothing lies
- * on the machine of the one that leads. */
+/* The queue in a PostgreSQL database (database/jobs.h): every program that shares it reads and writes there. Nothing is kept
+ * on the leader's machine. */
 
 #define _GNU_SOURCE /* memfd_create */
 
@@ -253,7 +253,7 @@ static enum status put_end(const struct office *office, uint32_t number, struct 
     return jobs_put_end(office->jobs, number, text, why);
 }
 
-/* The first line is the list's; behind it stand those that were cancelled. */
+/* The first line is the list's; the cancelled jobs follow. */
 static enum status read_followed(void *self, char **text, size_t *size, struct why *why)
 {
     const struct queue_followed *followed = self;

@@ -1,5 +1,5 @@
 /* The queue's folder. Every step here may be the last one of its program: a job's folder appears by a rename, a file in it
- * by another, and what a death leaves behind begins with a dot. */
+ * by another, and an unfinished one begins with a dot. */
 
 #include "coordinator/main_queue_folder.h"
 
@@ -84,7 +84,7 @@ enum status folder_open(struct office *office, struct why *why)
     return status;
 }
 
-/* 1, 2, ... as they are written: no zero first, nothing behind. */
+/* 1, 2, ... as they are written: without a leading zero, and nothing after. */
 static uint32_t number_of(const char *name, size_t size)
 {
     uint32_t number = 0;
@@ -179,7 +179,7 @@ static void drop_new(const char *folder)
     (void)rmdir(folder);
 }
 
-/* Gives the folder the first number that is free behind all that are taken. */
+/* Gives the folder the first free number after all numbers that are taken. */
 static enum status commit_new(uint32_t *number, const struct office *office, const char *folder,
                               struct why *why)
 {

@@ -33,7 +33,8 @@ void stay_pass_over(struct stay *stay, uint32_t number, const char *because)
     }
 }
 
-/* Jobs that were looked at and have to wait: a later one does not overtake one that asks an agent of its. */
+/* Jobs that were looked at and have to wait: a later one does not overtake one that asks one of its
+ * agents. */
 struct waiting {
     struct job job[WAITING_MAX];
     size_t count;
@@ -152,8 +153,8 @@ static enum status take(struct stay *stay, struct waiting *waiting, const struct
     return status;
 }
 
-/* A job that can neither begin nor go on keeps nobody from the others. What cannot be looked at beside its journal is
- * recovered by its machine. */
+/* A job that can neither begin nor go on does not stop the others. A journal that cannot be read here is recovered by
+ * the job's machine. */
 static enum status consider(struct stay *stay, struct waiting *waiting, uint32_t number,
                             struct why *why)
 {

@@ -14,7 +14,7 @@ struct stay_aside {
     char because[QUEUE_ASIDE_BYTES];
 };
 
-/* What a job that is over has come to, once it is made from its journal. */
+/* The outcome of a job that is over, computed from its journal. */
 struct stay_results {
     bool there;
     enum status status; /* of making it */
@@ -51,9 +51,9 @@ struct stay {
     unsigned observed;
 };
 
-/** Lets the jobs run that can: in the order of their numbers, those first that have begun; each one that asks no agent whom
- * one that runs, or one that waits before it, asks too. Files those on its way that were cancelled before they began. Fails
- * with STATUS_IO, STATUS_NO_MEMORY. */
+/** Lets the jobs run that can: in the order of their numbers, those that have begun first. A job runs if it asks no agent
+ * that a running job, or one that waits before it, asks too. Files those on its way that were cancelled before they began.
+ * Fails with STATUS_IO, STATUS_NO_MEMORY. */
 MUST_USE enum status stay_choose(struct stay *stay, struct why *why);
 
 /** A collector: serves the jobs that are led, as soon as it serves none that asks one of their agents. Fails as stay_choose. */
@@ -77,7 +77,7 @@ MUST_USE enum status stay_file_behind(struct stay *stay, struct stay_job *job, s
 MUST_USE enum status stay_end_put_off(struct stay *stay, struct stay_job *job, bool *over,
                                       struct why *why);
 
-/** Does what takes long of stay_file: the results are made from the journal. It touches the job alone, which nobody gives up
+/** Does what takes long of stay_file: the results are made from the journal. It touches only the job, which is not given up
  * meanwhile, and runs on any thread. */
 void stay_publish(const struct stay *stay, struct stay_job *job);
 

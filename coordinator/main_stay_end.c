@@ -216,7 +216,7 @@ static void tell_because(char because[static QUEUE_ASIDE_BYTES], const struct st
     }
 }
 
-/* Of all that are set aside, on the thread that runs machines. */
+/* For all jobs that are set aside, on the thread that runs machines. */
 struct noting {
     struct stay *stay;
     struct stay_aside aside;

@@ -39,7 +39,8 @@ static void ready_free(struct ready *ready)
     free(ready->value);
 }
 
-/* Of the noise on one of the expert's weights: closing_noise is for the fewest records, which have the most. */
+/* The noise on one of the expert's weights. closing_noise is for the fewest records, which have the most
+ * noise. */
 static double deviation_of(const struct outcome *outcome, const struct job *job, size_t expert)
 {
     const struct outcome_expert *from = &outcome->expert[expert];
@@ -101,7 +102,8 @@ static enum status ready_make(struct ready *ready, const struct outcome *outcome
     return status;
 }
 
-/* The score of the record in value, of which x is left. In units of the label's half_width. */
+/* The score of the record in value, in units of the label's half_width. Leaves the record's
+ * features in x. */
 static double score(struct ready *ready)
 {
     double sum = 0;
@@ -191,8 +193,8 @@ static enum status forecast_paths(struct outlook *outlook, struct ready *ready)
     return STATUS_OK;
 }
 
-/* What an expert has after the latest round that weighs them; those that came later are before it, a site's own model behind
- * the others. */
+/* An expert's weight after the latest round that weighs them. Experts that came later are before it, a site's own model
+ * after the others. */
 static double rank_of(const struct outcome *outcome, size_t expert)
 {
     const bool is_own = outcome->expert[expert].draws == 1;

@@ -1,5 +1,5 @@
-/* outlook.h - what the released models of a series forecast: from days that are made up and public, never from a record.
- * All of it is computed from what was released, so it costs no privacy. */
+/* outlook.h - forecasts of a series by its released models: from made-up, public days, never from a record. They are
+ * computed from released numbers, so they cost no privacy. */
 
 #ifndef COORDINATOR_OUTLOOK_H
 #define COORDINATOR_OUTLOOK_H

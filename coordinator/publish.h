@@ -51,7 +51,7 @@ MUST_USE enum status publish_model(struct model *model, const struct outcome *ou
 /**
  * Tells the questions' answers, the noise and price of every stage (job/terms.h), what the agents
  * have spent by the answers that counted, and the regret. Under central trust nobody may know the
- * regret that was reached: the bound that was promised is told alone.
+ * regret that was reached, so only the promised bound is told.
  *
  * result  in/out  reserved, with its agents; no answers and no releases yet
  *

@@ -28,7 +28,8 @@ struct coordinator_options {
     const char *collector; /* kept; this one is the collector of that name; NULL or "": it leads */
     const struct peer *collectors; /* (collectors_count) kept; that it has, where it leads */
     size_t collectors_count;
-    uint32_t settle_ms; /* an agent that is present, but never was ready, is waited for so long */
+    uint32_t
+        settle_ms; /* how long a round waits for an agent that is present but never was ready */
 };
 
 /** Makes the machine. Fails with STATUS_NO_MEMORY, or STATUS_INVALID when the job cannot be carried
@@ -84,8 +85,8 @@ struct coordinator_view coordinator_look(const struct coordinator *coordinator);
  * "" where none has. */
 void coordinator_look_refusing(const struct coordinator *coordinator, char *text, size_t size);
 
-/** Says in the log whom of its own agents it was waiting for where the job is over: who has not told that it has heard of the
- * end. For when the machine is thrown away before it has finished. */
+/** Logs, if the job is over, which of its own agents have not said that they heard of the end. For a machine that is given up
+ * before it has finished. */
 void coordinator_tell_unheard(const struct coordinator *coordinator);
 
 /** Returns the name of collector number index, below collector_count, borrowed; ready: out, its agents that are, 0 while it says

@@ -272,7 +272,7 @@ static enum status add_partial(struct coordinator *c, struct collected *of,
     return status;
 }
 
-/* Of the open round at the one that leads; of the next one at the collector that has handed it in. */
+/* The open round at the leader; the next one at a collector that has handed it in. */
 static enum status take_partial(struct coordinator *c, const struct event *event,
                                 const struct record *record)
 {

@@ -172,9 +172,9 @@ static void note_absent(struct coordinator *c, struct member *member)
     member->doubled = DOUBLED_MAX - 1;
 }
 
-/* A part counts whole or not at all. If a round has some of its names and others not, then not the part counted: those names
- * are of answers that others have handed in. If it counted, nobody has its names twice. For an agent that was not asked here
- * for that reason, a round has the name as long as another coordinator counts it. */
+/* A part counts whole or not at all. If a round has only some of its names, the part did not count: these names are of
+ * answers that others have handed in. If the part counted, no name is there twice. An agent that was not asked here for this
+ * reason has its name in a round as long as another coordinator counts it. */
 static void judge_doubled(struct coordinator *c, const struct record *record, bool *refused)
 {
     for (size_t i = 0; i < c->cohort.count; i++) {

@@ -69,7 +69,7 @@ static enum status on_hello(struct coordinator *c, const struct event *event, st
     }
     if (status == STATUS_OK && (c->phase == PHASE_OPEN || c->phase == PHASE_KEYING) &&
         member->ready && member->standing == STANDING_SILENT) {
-        /* In a masked round the leg that reminds it comes behind. */
+        /* In a masked round the leg that reminds it comes after that. */
         status = c->masks != NULL ? coordinator_invite(c, member, event->now_ms, effects)
                                   : coordinator_tell_again(c, member, event->now_ms, effects);
     }

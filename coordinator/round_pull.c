@@ -1,5 +1,5 @@
 /* How answers come in: offered once, with the offer if they are small, else pulled piece by piece into one of a few staging
- * vectors, and added when they are whole and what was offered. Dead links and idle promises hold nobody up. */
+ * vectors, and added when they are whole and what was offered. Dead links and offers without bytes delay nobody. */
 
 #include "coordinator/round_state.h"
 #include "dp/encode.h"
@@ -100,8 +100,8 @@ static bool records_fit(const struct coordinator *c, uint32_t records)
                      job_batch_fits(c->options.job, stage, records, c->answers_max);
 }
 
-/* An exact answer is clipped where it comes from. One that is not could make the exact sum wrap, and a
- * draw from wrapped sums tells whether they did: whoever sends it would learn of others' records. */
+/* The agent clips an exact answer. One that is not clipped could make the exact sum wrap. A draw from
+ * wrapped sums tells whether they wrapped, so the sender would learn about others' records. */
 static bool is_clipped(const struct coordinator *c, const struct stage *stage, uint32_t within,
                        struct slice answer, const struct member *member)
 {
@@ -269,7 +269,8 @@ enum status coordinator_on_chunk(struct coordinator *c, const struct event *even
     return status;
 }
 
-/* The place goes to an agent that waits; its peer begins anew, behind those who lost a place less often. */
+/* The place goes to an agent that waits. Its former holder begins anew, after those that lost a place
+ * less often. */
 static void put_back(struct coordinator *c, const struct event *event, struct staging *staging,
                      struct member *member, bool lost)
 {

@@ -1,6 +1,6 @@
 /* What a changed allow-list does to a masked round. A site that is revoked before the survivors are named is none of them:
  * its answer is in the sum already, so all others are asked for theirs again, which are the same bytes. Once they are
- * named nobody but the site itself can open its part: the round waits for it, and is lost without it. */
+ * named only the site itself can open its part: the round waits for it, and is lost without it. */
 
 #include "coordinator/round_state.h"
 
@@ -12,7 +12,7 @@ size_t coordinator_rank_of(const struct coordinator *c, const struct member *mem
     return masks_roster_rank(masks_host_roster(c->masks), member->peer.name);
 }
 
-/* Of the roster; of the survivors, once they are named. */
+/* Sites of the roster, or of the survivors once they are named. */
 static bool counts(const struct coordinator *c, size_t rank)
 {
     return masks_host_is_settled(c->masks) ? masks_set_has(masks_host_survivors(c->masks), rank)
@@ -86,7 +86,7 @@ static enum status gather_anew(struct coordinator *c, const struct event *event,
     return status;
 }
 
-/* Whoever edits the list learns what it costs while it can be taken back. */
+/* The person who edits the list learns the cost while it can be undone. */
 static void tell_revoked(const struct coordinator *c, const struct event *event)
 {
     const char *names[MASKS_SITES_MAX];

@@ -111,7 +111,7 @@ struct collecting {
 
 /* A round's outcome in the making. While PHASE_WORKING all of it, `committing`, the curator and the random source are the
  * work's alone, and the job's outcome so far is read by both and changed by none. Nothing of it is told or kept before the
- * commit: a program that ends in the middle has drawn noise that nobody saw, and computes the round anew. */
+ * commit. If the program ends in the middle, nobody has seen its noise, and the round is computed anew. */
 struct work {
     struct closing closing;
     struct closing_own *own; /* (closing.own_count) owned */
@@ -340,8 +340,8 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms);
 /** Writes who is missing, and why, into text (size). */
 void coordinator_tell_missing(const struct coordinator *c, int64_t now_ms, char *text, size_t size);
 void coordinator_tell_joining(struct coordinator *c, int64_t now_ms);
-/** Returns how many are connected and have said neither yes nor no; at the one that leads those of its collectors are among
- * them. */
+/** Returns how many are connected and have neither approved nor declined; at the leader including those of its
+ * collectors. */
 size_t coordinator_count_undecided(const struct coordinator *c, int64_t now_ms);
 
 /** The join deadline is over and too few are ready. Returns whether the job waits on, for its patience at most: with those that are
@@ -356,7 +356,7 @@ int64_t coordinator_settles_ms(const struct coordinator *c);
 /** Returns when a transfer gives way to an agent that waits, if nothing more comes of it. */
 int64_t coordinator_turn_ends_ms(const struct coordinator *c, const struct staging *staging);
 /** Returns until when an answer is asked for no more pieces, as another one comes: aggregate_holds_until_ms, and never beyond
- * the half of its turn, so that waiting costs nobody its place. INT64_MIN: it is asked. */
+ * half of its turn, so that waiting costs no place. INT64_MIN: it is asked. */
 int64_t coordinator_holds_until_ms(const struct coordinator *c, const struct staging *staging);
 
 /* round_close.c */
@@ -371,7 +371,7 @@ MUST_USE enum status coordinator_fail(struct coordinator *c, const struct event 
                                       struct effects *effects);
 MUST_USE enum status coordinator_fail_because(struct coordinator *c, const struct event *event,
                                               const char *cause, struct effects *effects);
-/** An operator has cancelled the job: notes by whom. */
+/** An operator has cancelled the job: notes the operator's name. */
 void coordinator_note_cancelled(struct coordinator *c, struct slice by);
 /** Ends a cancelled job, as one that failed, unless it is over or something is on its way to the journal. */
 MUST_USE enum status coordinator_cancel_if_due(struct coordinator *c, const struct event *event,

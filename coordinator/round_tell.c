@@ -92,14 +92,14 @@ static bool may_tell(const struct coordinator *c, const struct effects *effects)
 }
 
 /* A collector hears of a round's record first, and with the next look that another round is open: its agents are told of both at
- * once. Where nobody opens one, they are told of the release. */
+ * once. If no round is opened, they are told of the release. */
 static bool holds(const struct coordinator *c, int64_t now_ms)
 {
     return coordinator_collects(c) && c->phase == PHASE_FOLLOWING && !c->outcome.finished &&
            now_ms < c->followed_ms + HOLD_MS;
 }
 
-/* One that is told of a release is invited behind it: the transport sends both at once, which halves what it does for each round
+/* An agent that is told of a release is invited right after. The transport sends both at once, which halves its work in a round
  * of thousands. */
 enum status coordinator_tell_next(struct coordinator *c, int64_t now_ms, struct effects *effects)
 {

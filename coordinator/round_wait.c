@@ -26,7 +26,7 @@ static uint64_t received_from(const struct coordinator *c, const struct peer *pe
     return 0;
 }
 
-/* A machine that has just begun has heard nobody: an agent that is connected greets it within a heartbeat. */
+/* A machine that has just begun knows no agent. A connected agent greets it within a heartbeat. */
 static bool greets(const struct coordinator *c, int64_t now_ms)
 {
     return now_ms - c->started_ms < SILENT_MS;
@@ -286,8 +286,8 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
     /* When the sums are full, nobody else can count. */
     const bool complete =
         answered >= least && (answered >= c->answers_max || is_complete(c, now_ms));
-    /* Those on the list have made it impossible. A list that is too short may grow: an operator who changes
-     * a key takes the old one off first, and a masked sum counts on that very site. */
+    /* The listed agents make the job impossible. A list that is too short may grow: an operator who changes
+     * a key takes the old one off first, and a masked sum needs this site. */
     const char *revoked[MASKS_SITES_MAX];
     const size_t possible =
         cohort_count_possible(&c->cohort) + coordinator_list_revoked(c, revoked);
@@ -310,7 +310,7 @@ enum verdict coordinator_judge_round(struct coordinator *c, int64_t now_ms)
     return answered < least && (hopeless || now_ms >= c->deadline_ms) ? VERDICT_FAIL : VERDICT_WAIT;
 }
 
-/* When time alone changes whom the round waits for. */
+/* The time at which the set of agents that the round waits for changes without an event. */
 int64_t coordinator_settles_ms(const struct coordinator *c)
 {
     int64_t first = INT64_MAX;

@@ -60,8 +60,8 @@ struct sums {
     double drift;
 };
 
-/* Adds times * epsilon, and answers whether that was exact: budgets are split into halves and
- * tenths of which some add up to what was split, and then no unit of rounding may be asked for. */
+/* Adds times * epsilon, and says whether that was exact. Budgets are split into halves and tenths;
+ * if their sum is the budget, no unit of rounding may be charged. */
 static bool add_exactly(double *sum, double times, double epsilon)
 {
     double product = times * epsilon;

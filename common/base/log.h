@@ -1,4 +1,4 @@
-/* log.h - what an operator is told. A sink is handed to whoever may speak, so that pure machines stay
+/* log.h - what an operator is told. Code that may log is given a sink, so that pure machines stay
  * pure and tests can listen. No entry ever holds a value of a record, or anything computed from one
  * that no grant paid for. */
 

@@ -22,7 +22,7 @@ static const char *read_octet(uint8_t *out, const char *text)
     return value <= UINT8_MAX ? text + digits : NULL;
 }
 
-/* Reads 127.x.y.z; returns what is behind it, or NULL. */
+/* Reads 127.x.y.z; returns the rest of the text, or NULL. */
 static const char *read_four(uint8_t four[4], const char *text)
 {
     for (size_t i = 0; i < 4; i++) {

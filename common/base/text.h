@@ -36,7 +36,7 @@ void text_wrap_in(FILE *out, int columns, int used, int indent, const char *form
 void text_wrap(FILE *out, int used, int indent, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The words behind a number: "1 key", "2 keys". */
+/* A number with its word: "1 key", "2 keys". */
 
 static inline const char *text_plural_s(uint64_t count)
 {

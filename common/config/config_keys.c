@@ -117,7 +117,7 @@ enum status keys_refuse_unknown(const struct tree *tree, size_t id, const struct
     return tree_refuse_key(tree, why, id, "%s", problem);
 }
 
-/* In braces a comma ends a value: {epsilon: 0,5} has the key "5", and no value behind it. */
+/* In braces a comma ends a value: {epsilon: 0,5} has the key "5", without a value. */
 enum status keys_check_commas(const struct tree *tree, size_t id, const struct config_key *keys,
                               struct why *why)
 {

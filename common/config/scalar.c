@@ -225,7 +225,7 @@ static bool refuse_fraction(const char *text, char *problem)
                         shown(value, text), percent);
 }
 
-/* A number, or one with % behind it. */
+/* A number, or a number followed by %. */
 static bool store_portion(const struct config_key *key, struct config_portion *member,
                           const char *text, bool quoted, char *problem)
 {

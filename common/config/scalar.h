@@ -25,8 +25,8 @@ bool scalar_store(const struct config_key *key, void *member, const char *text, 
 bool scalar_choice(const struct config_key *key, unsigned *index, const char *text,
                    char problem[static SCALAR_PROBLEM_BYTES]);
 
-/** Answers whether a value and the key behind it are the two parts of a number that was written with a
- * comma, such as 0 and 5; problem as above. */
+/** Says whether a value and the next key are the two parts of a number that was written with a comma,
+ * such as 0 and 5; problem as above. */
 bool scalar_comma(const struct config_key *key, const char *text, const char *behind,
                   char problem[static SCALAR_PROBLEM_BYTES]);
 

@@ -78,7 +78,7 @@ struct agent_settings {
     char job[SETTINGS_PATH_BYTES]; /* only this text is joined; "": any job the policy allows */
     bool once;                     /* end with the first job; false */
     uint32_t heartbeat_ms;         /* 2 s */
-    uint32_t silence_ms;           /* without a valid frame for so long: connect anew; 10 s */
+    uint32_t silence_ms;           /* after this time without a valid frame: connect again; 10 s */
     uint64_t memory_bytes_max;     /* of the process; 0: no limit */
     bool simulated;                /* written by `hedgerow simulate` alone: a seed is accepted */
     struct log_settings log;

@@ -27,8 +27,8 @@ MUST_USE enum status settings_check_address(const struct config *config, const c
 MUST_USE enum status settings_check_addresses(const struct config *config, const char *list,
                                               const char *key, struct why *why);
 
-/** Checks the table `http`. Whoever reaches the port reads all that it shows, so it is for this machine alone, or for those
- * who have a token. Fails with STATUS_INVALID. */
+/** Checks the table `http`. Every program that reaches the port can read the page. So only this machine may reach it, or
+ * requests need a token. Fails with STATUS_INVALID. */
 MUST_USE enum status settings_check_http(const struct config *config,
                                          const struct http_settings *http, struct why *why);
 

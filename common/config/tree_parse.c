@@ -80,8 +80,8 @@ static enum status add_node(struct builder *builder, size_t *out, const struct n
     return STATUS_OK;
 }
 
-/* Whether a UTF-8 text, with a 0 behind it, has one: below a space, 127, U+0080 to U+009F, or a line's end of Unicode (U+2028, U+2029). YAML
- * ends a line, and so a comment, at some of them. */
+/* Whether a UTF-8 text, which a 0 ends, has a control character: below a space, 127, U+0080 to U+009F, or a line's end of Unicode
+ * (U+2028, U+2029). YAML ends a line, and so a comment, at some of them. */
 static bool holds_control(const char *text, size_t length)
 {
     const unsigned char *byte = (const unsigned char *)text;

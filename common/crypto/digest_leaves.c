@@ -18,7 +18,7 @@
 
 enum { LANES = 2, BLOCK_BYTES = 64, ROUNDS = 64 };
 
-/* The first 32 bits of what is behind the point of the cube roots of the first 64 primes. */
+/* The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 static const uint32_t constant[ROUNDS] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -135,7 +135,7 @@ FAST static void end(struct digest *out, const struct lane *lane)
 
 void digest_leaves_two(struct digest out[static 2], const uint8_t *leaves)
 {
-    /* What SHA-256 puts behind a leaf: a bit, zeros, and the leaf's number of bits. */
+    /* What SHA-256 appends to a leaf: a bit, zeros, and the leaf's number of bits. */
     static const uint8_t padding[BLOCK_BYTES] = {
         [0] = 0x80, [61] = (uint8_t)(8 * DIGEST_LEAF_BYTES >> 16)};
     static_assert((8 * DIGEST_LEAF_BYTES & 0xffff) == 0 && 8 * DIGEST_LEAF_BYTES >> 24 == 0,

@@ -81,7 +81,7 @@ enum status database_check(const char *url, struct why *why)
     return status;
 }
 
-/* What a connection is made of: the URL, and behind it what libpq takes from the environment. */
+/* What a connection is made of: the URL, then what libpq takes from the environment. */
 struct target {
     PQconninfoOption *url;
     PQconninfoOption *rest;

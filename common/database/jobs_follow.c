@@ -51,7 +51,7 @@ static enum status read_changes(struct jobs *jobs, char **text, struct why *why)
     return status;
 }
 
-/* Nothing depends on it, so it comes behind what is read, and nobody is told where it cannot be written. */
+/* Nothing depends on it. So it is written after the reading, and a failure to write it is not reported. */
 static void write_declined(struct jobs_follower *follower)
 {
     struct jobs_told copy;

@@ -35,8 +35,8 @@ enum { LEASE_VERSION = 6 };
     " version bigint NOT NULL, term bigint NOT NULL, holder text NOT NULL,"                        \
     " until timestamptz NOT NULL, guard bigint, " LEASE_GUARD ", least bigint, " LEASE_LEAST
 
-/* Of the row's columns `term` alone is a key. So who takes the lead waits for every statement that has begun with LEASE_HELD,
- * and the other way round; who renews the lease waits for none. A statement that is slow for one job holds up neither the
+/* Of the row's columns `term` alone is a key. So a new leader waits for every statement that has begun with LEASE_HELD, and
+ * such statements wait for it. A renewal of the lease waits for none. A statement that is slow for one job delays neither the
  * lease nor another job's statements. */
 #define LEASE_KEY                                                                                  \
     " IF to_regclass('hedgerow_lease_term') IS NULL THEN"                                          \
@@ -69,8 +69,8 @@ MUST_USE enum status lease_take(struct lease **out, int64_t *term, struct databa
 /** Whether somebody else leads by now, or may: the term has changed, or the lease could not be renewed in time. */
 bool lease_is_lost(struct lease *lease);
 
-/** Has lease_is_lost answer that it is, from now on: what a statement under its term has come to is not known. Whoever takes
- * the lead then has a later term, and finds out. */
+/** Has lease_is_lost answer that it is, from now on: the outcome of a statement under its term is not known. The next leader
+ * has a later term, and finds out. */
 void lease_doubt(struct lease *lease);
 
 /** Does nothing on NULL. */

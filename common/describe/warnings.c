@@ -230,7 +230,7 @@ enum status warnings_of_label(struct warnings *warnings, FILE *file, const char 
     return status;
 }
 
-/* A column by whoever states its range. */
+/* A column, as the person who states its range would see it. */
 struct range {
     const char *name;
     bool is_number;

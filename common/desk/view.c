@@ -9,7 +9,7 @@
 
 enum { EPSILON_PLACES = 6, DELTA_PLACES = 18, MINUTE_S = 60, HOUR_S = 3600 };
 
-/* C0, DEL, and C1 as UTF-8 writes it: 0xc2 with 0x80 to 0x9f behind. */
+/* C0, DEL, and C1 as UTF-8 writes it: 0xc2 followed by 0x80 to 0x9f. */
 void view_clean(char *text)
 {
     for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {

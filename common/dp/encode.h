@@ -119,7 +119,8 @@ bool encode_fits(uint64_t reach, unsigned word_bytes, unsigned shift);
  */
 void encode_round(int64_t *values, size_t count, unsigned shift);
 
-/** Returns the size of words of which `count` have that many bytes, or 0 where it is none of the three. */
+/** Returns the size of a word if `count` words have that many bytes in all, or 0 if it is none of the
+ * three sizes. */
 unsigned encode_word_bytes_of(uint64_t bytes, size_t count);
 
 /** Writes words (count * word_bytes) from values (count). What does not fit is reduced modulo 2^(8 word_bytes): of a noisy

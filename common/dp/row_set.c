@@ -11,7 +11,7 @@ void row_set_free(struct row_set *set)
     *set = (struct row_set){0};
 }
 
-/* Returns the first range that ends behind row (or at it, when touching counts). */
+/* Returns the first range that ends after row (or at it, if touching counts). */
 static size_t row_set_find(const struct row_set *set, uint64_t row, bool touching)
 {
     size_t low = 0;

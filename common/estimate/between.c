@@ -22,7 +22,7 @@ struct given {
     size_t k;
 };
 
-/* What a tau^2 makes of them. */
+/* The weighted mean with a given tau^2. */
 struct weighed {
     double mean;
     double weights; /* their sum */

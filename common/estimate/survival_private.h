@@ -80,7 +80,7 @@ bool survival_is_large(const struct survival_cells *cells, size_t group);
 /** Answers whether half of the points of a group's curve are given, and its mean. */
 bool survival_has_whole(const struct survival_cells *cells, size_t group);
 
-/** Answers whether they are for the expected cells of a group of that many records, of which half die by the end and half of the
+/** Says whether they are shown for the expected cells of a group of that many records: half die by the end, and half of the
  * others are censored. */
 bool survival_suffices(double records, const struct survival_public *known, size_t intervals);
 

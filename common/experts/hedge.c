@@ -163,7 +163,7 @@ static bool rwm_fits(const struct hedge_terms *terms, double range)
     return hedge_fits(terms, &event, 1);
 }
 
-/* Of T draws that rho_max allows. */
+/* For the T draws that rho_max allows. */
 static double range_max(const struct hedge_terms *terms)
 {
     return 2 * sqrt(2 * terms->rho_max / terms->rounds) * down;

@@ -20,7 +20,8 @@ enum {
     HTTP_ROUTES_MAX = 14,
     HTTP_STREAMS_MAX =
         16, /* listeners and files on their way, of all connections; shared between their addresses */
-    HTTP_STALLED_MS = 5000,        /* of a stream: a client that has not read for so long is cut */
+    HTTP_STALLED_MS = 5000,        /* of a stream: a client that does not read for this time is
+                                    * cut */
     HTTP_NEWS_BYTES_MAX = 1 << 21, /* of one event; a longer one is not told */
     HTTP_CONNECTIONS_MAX = 64,     /* others wait in the system's queue */
     HTTP_REQUEST_MS = 5000, /* from a connection's beginning to its end, whatever happens on it */
@@ -67,7 +68,7 @@ struct http_route {
 
 /* What a port that others can reach needs. The texts are kept. */
 struct http_secure {
-    const char *certificate; /* PEM, with those that vouch for it behind it */
+    const char *certificate; /* PEM, followed by the certificates of its issuers */
     const char *key;         /* PEM, without a passphrase */
     const char *token;       /* a client that says it may look; below HTTP_TOKEN_BYTES */
     const char *
@@ -84,7 +85,8 @@ struct http_options {
     size_t route_count;
     void *self; /* kept; make's where a route has none */
     uint32_t
-        period_ms; /* requests are looked at once in this time at most, and what a route made is shown so long */
+        period_ms; /* the program looks at requests at most once in this time, and shows a route's page for as
+                    * long */
 
     /* true: requests are looked at when a whole multiple of period_ms has passed on the monotonic clock, and never because one
      * came: when an answer comes says nothing of what the program did meanwhile. */

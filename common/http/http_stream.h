@@ -15,7 +15,7 @@ enum {
     STREAM_LOOK_MS =
         2000, /* what has no version of its own is looked at again, and told if it differs */
     STREAM_BEAT_MS =
-        5000 /* a listener that has heard nothing for so long is told that the program lives */
+        5000 /* a listener that has heard nothing for this time is told that the program lives */
 };
 
 struct http_streams;

@@ -12,7 +12,7 @@ static struct allowance_name *place_for(struct allowance *allowance, const char 
     for (size_t i = 0; i < ALLOWANCE_NAMES; i++) {
         struct allowance_name *place = &allowance->place[i];
         if (place->name[0] == '\0' || strcmp(place->name, name) == 0) {
-            return place; /* places are taken in order: behind a free one is none */
+            return place; /* places are taken in order: after a free one all are free */
         }
         const int64_t level = bucket_level_milli(&place->bucket, now_ms, terms.burst, terms.per_s);
         fullest = level > most ? place : fullest;

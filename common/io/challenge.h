@@ -11,7 +11,7 @@
 
 enum {
     CHALLENGE_SILENCE_MS =
-        2500, /* an older connection without a byte for so long has lost its place, */
+        2500, /* an older connection without a byte for this time has lost its place, */
     CHALLENGE_PATIENCE_MS = 30000, /* and so has one that never answers */
     CHALLENGE_REPEAT_MS = 1000     /* the question may have been lost */
 };

@@ -39,7 +39,7 @@ static void write_once(void *self, const struct log_entry *entry)
 }
 
 /* Before the first thread, which inherits it. A signal that comes before a loop hears of it waits for that loop; one
- * that comes behind the loop's end changes nothing: a result is being written, and the exit code is known. */
+ * that comes after the loop's end changes nothing: a result is being written, and the exit code is known. */
 static enum status hold_signals(struct why *why)
 {
     sigset_t held;

@@ -138,7 +138,7 @@ void driver_take_signal(struct driver *driver)
     }
 }
 
-/* The machine hears whom the transport has cut for an attack: it does not wait for such. */
+/* The machine hears which peers the transport has cut for an attack, and does not wait for them. */
 static void take_cuts(struct driver *driver)
 {
     struct event event = {.kind = EVENT_CUT};

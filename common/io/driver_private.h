@@ -137,7 +137,7 @@ void driver_begin_errands(struct driver *driver);
 /** Does what errands ask the loop for, and takes those that are done. Fails with what ends the run. */
 MUST_USE enum status driver_take_errands(struct driver *driver);
 
-/* What an errand has come to, on the loop's thread. */
+/* The outcome of an errand, on the loop's thread. */
 MUST_USE enum status driver_made(struct driver *driver, struct lane *lane);
 MUST_USE enum status driver_went_on(struct driver *driver, struct lane *lane);
 void driver_looked(struct driver *driver, struct lane *lane);
@@ -155,8 +155,8 @@ void driver_drop_writes(struct lane *lane);
  * a lock that the thread of another one waits for. */
 void driver_refuse_threads(struct driver *driver);
 
-/** Waits for a lane's second thread, which is refused what it asks for, also after a stop: the journal is then given back in
- * order. Nobody is told of what it has come to. */
+/** Waits for a lane's second thread, also after a stop, so that the journal is given back in order. Its requests are
+ * refused, and nobody is told its outcome. */
 void driver_await_thread(struct driver *driver, struct lane *lane, int64_t *until_ms);
 
 /** Takes a signal while something is waited for: a second one ends the process there. until_ms: when a stop's grace ends. */

@@ -29,8 +29,8 @@ static int64_t want_after_ms(const struct own_line *own)
     return own->wants < 6 ? (int64_t)WANT_MS_MIN << own->wants : WANT_MS_MAX;
 }
 
-/* Something on the way may let lines open and end each with its first large message. What is asked for again after two seconds
- * must not meet another such line, or no transfer would come to its end: meanwhile all goes over CURVE. */
+/* A device on the way may let lines open, and end each one at its first large message. A message that is asked for again after
+ * two seconds must not meet another such line, or no transfer would end. So meanwhile all messages go over CURVE. */
 static void judge_ended(struct own_line *own, int64_t now_ms)
 {
     if (own->state != LINE_OPEN) {

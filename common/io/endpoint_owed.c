@@ -18,7 +18,8 @@
 enum {
     FRAME_BYTES_LARGE = 255, /* a frame of more has a longer head */
     SEALED_BYTES = 1024,  /* more than the records' heads are that the count of a line leaves out */
-    CROSSED_MS = 200,     /* a FETCH and its piece may have crossed so long after this was taken */
+    CROSSED_MS = 200,     /* a FETCH and its piece may have crossed up to this long after this was
+                           * taken */
     GIVEN_MS_MAX = 60000, /* what seems to wait longer is given again, whatever the counts say, */
     MOVED_BYTES =
         8 *

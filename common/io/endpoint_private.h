@@ -19,7 +19,8 @@ enum {
     CURVE_OVERHEAD = 33, /* MAXMSGSIZE counts the sealed frame */
     HANDSHAKE_MS = 2000, /* a handshake that takes longer is cut, where there is another address, */
     HANDSHAKE_MS_MAX =
-        30000,          /* and else: of 10,000 agents that come back at once some wait so long */
+        30000,          /* in other cases: some of 10,000 agents that come back at once wait this
+                         * long */
     SAMPLE_MS = 50,     /* how often received bytes are looked at, */
     SAMPLES_MAX = 2048, /* at most this many connections: of 10,000 each five times a second */
     KERNEL_BUFFER = 1 << 20, /* receive buffer asked for; the kernel doubles it */
@@ -27,7 +28,7 @@ enum {
     WAITING_MAX =
         2, /* messages of an agent that is not let in yet: others are lost. Those of 10,000 that
                                 come back at once would hold up the coordinator */
-    FAREWELL_MS = 500, /* a spent token's connection lives so long, for its last answer */
+    FAREWELL_MS = 500, /* how long a spent token's connection lives, for its last answer */
     DESCRIPTORS_MAX = 16384,
     DESCRIPTORS_SPARE =
         512, /* or an eighth: no connection takes the last ones. Journals, files and lines need them */
@@ -301,7 +302,7 @@ size_t endpoint_guard_named(const struct endpoint *endpoint, const char *name);
 /** Returns the key of that name that is connected; NULL: none. */
 struct admitted *endpoint_guard_connected(const struct endpoint *endpoint, const char *name);
 
-/* endpoint_strangers.c: whom of those without an admitted key to cut. */
+/* endpoint_strangers.c: which peers without an admitted key to cut. */
 MUST_USE enum status endpoint_strangers_open(struct endpoint *endpoint);
 /** What is known of a connection has changed: it may be a stranger's now, or no longer. */
 void endpoint_strangers_note(struct endpoint *endpoint, int descriptor);

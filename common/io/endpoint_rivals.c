@@ -15,8 +15,8 @@ enum { UNHEARD_MAX = 1000 };
 /* A rival that is away for longer has given up. An agent comes back within 5 s. */
 enum { RETURN_MS = 10000 };
 
-/* An answer of the older one holds for so long: a rival that was just away when it came is told when it is back.
- * Otherwise a rival that connects anew in step with the answers would never be told. */
+/* How long an answer of the older one counts: a rival that was away when the answer came is told when it is
+ * back. Otherwise a rival that connects again in step with the answers would never be told. */
 enum { STAYS_MS = 5000 };
 
 static struct connection *connection_at(struct endpoint *endpoint, int descriptor)

@@ -15,7 +15,7 @@ enum {
     PART = 4,
     BEHIND_MAX = 2,
     MISSED_MAX = 8,
-    RESTED_MS = 1000, /* if nobody has waited for so long, everything begins anew */
+    RESTED_MS = 1000, /* if nobody has waited for this time, everything begins anew */
     SIZES = 65        /* numbers of bits that a number of bytes may have */
 };
 

@@ -73,7 +73,7 @@ static bool is_held(const struct owed *owed, const struct fetched *fetch)
     return false;
 }
 
-/* Where somebody waits for others, a later one waits behind it, though there may be room for what it asks for. */
+/* If an agent waits for others, later ones wait after it, even if there is room for what they ask for. */
 static bool is_given_at_once(struct endpoint *endpoint, struct admitted *admitted, uint32_t length,
                              int64_t now_ms)
 {
@@ -137,7 +137,7 @@ static void put_back(struct fetches *fetches, struct admitted *admitted)
 }
 
 /* Returns the agent whose turn it is, taken from the queue; NULL: nobody's. A peer that has to take its own pieces first
- * does not hold up those behind it; one that waits for others stays the first. */
+ * does not delay later ones. A peer that waits for others stays the first. */
 static struct admitted *next_in_turn(struct endpoint *endpoint)
 {
     struct fetches *fetches = &endpoint->listening.fetches;

@@ -77,8 +77,8 @@ enum { JOURNAL_BODY_BYTES_MAX = 64 * 1024 * 1024, JOURNAL_PIECE_BYTES = 64 * 102
 /** Closes and zeroes; does nothing on a zeroed journal. */
 void journal_close(struct journal *journal);
 
-/** Tries whether a journal's folder can be made, or is there, and can be written. Leaves nothing behind. Fails as opening
- * the journal would, with STATUS_INVALID or STATUS_IO. */
+/** Tries whether a journal's folder can be made, or is there, and can be written. Leaves no file. Fails as opening the
+ * journal would, with STATUS_INVALID or STATUS_IO. */
 MUST_USE enum status journal_folder_try(const char *folder, struct why *why);
 
 /** Returns how many bytes the journal of a folder takes on the disk, with its log; 0 where there is none. */

@@ -35,7 +35,8 @@ enum status journal_folder_prepare(const char *folder, struct why *why)
         }
         return status;
     }
-    /* Others could only read names and sizes here. Whoever could write might have planted files: refused above. */
+    /* Others could only read names and sizes here. A folder that others can write to is refused above, as they
+     * could have planted files. */
     if ((about.st_mode & 077) != 0 && chmod(folder, 0700) != 0) {
         why_set(why, "the folder %s is open to others; remedy: chmod 700 %s", folder, folder);
         return STATUS_IO;

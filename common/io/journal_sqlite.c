@@ -212,7 +212,7 @@ static enum status append_known(void *self, uint64_t *sequence, struct slice bod
     if (journal->bulk_is_stale) {
         journal_bulk_sweep(journal);
     }
-    /* The record is durable whether or not the mark follows; a mark left behind only guards less.
+    /* The record is durable whether or not the mark follows; an old mark only guards less.
      */
     if (journal_mark_write(journal->mark_file, &next) != STATUS_OK) {
         why_set(&journal->trouble, "%s/mark cannot be written", journal->folder);

@@ -122,7 +122,8 @@ static enum status recognise(struct journal_sqlite *journal, bool *empty, const 
     int64_t tables = 0;
     char found[32] = "";
 
-    /* Of one moment: a program that looks while another makes the journal must not see half of it. */
+    /* All in one transaction: a program that looks while another makes the journal must not see
+     * half of it. */
     if (!run(journal, "BEGIN") || !ask(journal, "PRAGMA application_id", &application, NULL, 0) ||
         !ask(journal, "PRAGMA user_version", &version, NULL, 0) ||
         !ask(journal, "SELECT count(*) FROM sqlite_schema", &tables, NULL, 0) ||

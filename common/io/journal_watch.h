@@ -14,9 +14,9 @@ struct journal_watch {
     struct journal inner; /* what is watched; set by journal_watch_begin */
 };
 
-/** Puts the watch between a journal and its user: *journal is replaced, and closing it closes the one that is watched.
- * watch: kept until then. For a new record it hears by the journal's `told`. A record that cannot be read is not told; whoever
- * uses the journal finds it. */
+/** Puts the watch between a journal and its user: *journal is replaced, and closing it closes the one that is watched. watch:
+ * kept until then. For a new record it hears by the journal's `told`. A record that cannot be read is not told; the journal's
+ * user finds it. */
 void journal_watch_begin(struct journal_watch *watch, struct journal *journal);
 
 #endif

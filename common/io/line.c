@@ -179,8 +179,8 @@ static void append(struct line *line, struct waiting *waiting)
     line->waiting_bytes += waiting->text->size;
 }
 
-/* Seals a record behind what waits, and puts a payload that is sealed already behind it; NULL: there is none. All of it has its
- * place before the record has a number: what is sealed has to leave. */
+/* Seals a record after those that wait, and appends a payload that is sealed already; NULL: there is none. The room is there
+ * before the record gets a number, because what is sealed has to leave. */
 static enum status add_record(struct line *line, const struct slice *part, size_t count,
                               struct line_text *payload)
 {

@@ -45,8 +45,8 @@ struct line_keys {
     struct digest out;
 };
 
-/* A payload under a key of its own. Whoever has the key can make another one: the control frame says what it has to be, and
- * the reader of the payload checks it. */
+/* A payload under a key of its own. Every holder of the key could forge one. So the control frame says what the payload has
+ * to be, and its reader checks that. */
 struct line_shared {
     struct digest key;
     struct line_text *text; /* the payload, sealed, with its tag */

@@ -79,7 +79,7 @@ static enum status open_record(struct line *line)
     return STATUS_OK;
 }
 
-/* Takes and opens the payload behind a record that has been opened. */
+/* Takes and opens the payload after a record that has been opened. */
 static enum status pull_beyond(struct line *line)
 {
     if (line->beyond == NULL) {

@@ -204,7 +204,7 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
     return status;
 }
 
-/* Whoever may write the list decides who is admitted. */
+/* Everyone who can write the list decides who is admitted. */
 static enum status read_list(char *text, size_t *used, const char *path, struct why *why)
 {
     enum status status = owned_source(path, why);

@@ -13,7 +13,7 @@ enum {
     SHARED_BYTES_LEAST = 16 * 1024,     /* smaller pieces are sealed for each agent */
     SHARED_BYTES_MAX = 1 * 1024 * 1024, /* of all that are kept, */
     SHARED_PIECES_MAX = 64,             /* and the number of pieces: the oldest makes room */
-    SHARED_MS = 2000                    /* what nobody has taken for so long goes */
+    SHARED_MS = 2000                    /* what nobody has taken for this time is dropped */
 };
 
 struct shared_piece {

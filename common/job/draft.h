@@ -45,7 +45,7 @@ struct draft_experts {
     size_t shift_count;
 };
 
-/* What stages have in common, and keys that several tasks read; behind it, in memory, stands what each task's own
+/* What stages have in common, and keys that several tasks read; in memory it is followed by what each task's own
  * table fills: draft_own. */
 struct draft_stage {
     unsigned task;

@@ -9,7 +9,7 @@ static const char *transform_choice(unsigned index)
     return name[index];
 }
 
-/* The kinds behind MAP_NONE: a job that wants none leaves the map out. Products of columns are `learn`'s own choice, and no
+/* The kinds after MAP_NONE: a job without a map leaves the key out. Products of columns are `learn`'s own choice, and no
  * text's. */
 static const char *map_choice(unsigned index)
 {

@@ -122,7 +122,8 @@ struct job {
     uint32_t patience_ms;      /* how much longer it stays open below cohort_min answers */
     uint32_t join_deadline_ms; /* of the first round: until cohort_min agents are ready */
     char (*agent)
-        [JOB_AGENT_BYTES]; /* (agent_count) whom the job asks, sorted, owned; none: every admitted agent */
+        [JOB_AGENT_BYTES]; /* (agent_count) the agents that the job asks, sorted, owned; none: every
+                            * admitted agent */
     size_t agent_count;
     struct stage *stage; /* (stage_count), owned */
     size_t stage_count;
@@ -152,7 +153,7 @@ enum job_age { JOB_OF_NOW = 0, JOB_UP_TO_4 = 1, JOB_OF_5 = 2, JOB_OF_6 = 3, JOB_
 /** Returns a job's age by what its record in a journal says; protocol 0: by the other two. */
 enum job_age job_age_of(bool trees, bool shares, uint32_t protocol);
 
-/** Returns the latest protocol version of which job_age_of makes that age, which later programs read as well. */
+/** Returns the latest protocol version that has this age (job_age_of). Later programs read it too. */
 uint32_t job_age_version(enum job_age age);
 
 /** Reads the text of a job as the programs did that have begun it. As job_parse. */

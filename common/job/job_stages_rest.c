@@ -6,7 +6,7 @@
 #include "job/trust.h"
 #include "task/task.h"
 
-/* Of epsilon, what the other stages leave. */
+/* The part of epsilon that the other stages leave. */
 static bool takes_rest(const struct drafting *drafting, size_t index)
 {
     const struct task_text *text = task_text((enum task)draft_stage(drafting, index)->task);

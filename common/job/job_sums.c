@@ -6,14 +6,14 @@
 #include "job/trust.h"
 #include "task/task.h"
 
-/* Of one number of an agent's exact answer. */
+/* The largest size of one number of an agent's exact answer. */
 static uint64_t most_of(const struct round_bounds *bounds)
 {
     const int64_t most = -bounds->low > bounds->high ? -bounds->low : bounds->high;
     return (uint64_t)most;
 }
 
-/* Of the whole noise. Where Gaussian noise is shared out, a share must exist too. */
+/* The scale of the whole noise. If Gaussian noise is shared out, a share must exist too. */
 static enum status scale_of(struct noise_scale *scale, const struct job *job,
                             const struct stage *stage, const struct round_bounds *bounds,
                             struct why *why)

@@ -91,7 +91,7 @@ struct charge reach_charge(const struct job *job, uint32_t round, uint64_t recor
  */
 struct charge reach_charge_away(struct charge charge, uint32_t within);
 
-/** Returns what an event comes to by a filter's sums, whatever its pass and rows. */
+/** Returns what an event adds to a filter's sums, whatever its pass and rows. */
 struct cost reach_event_cost(const struct filter *filter, struct charge event);
 
 /** Returns what the stage's first `rounds` rounds cost a unit by this filter's sums. */

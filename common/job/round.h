@@ -14,7 +14,7 @@
 enum round_input {
     INPUT_NONE,
     INPUT_EXPERTS, /* all the experts there are */
-    INPUT_STATE    /* what the stage has come to so far: thresholds, the model it improves */
+    INPUT_STATE    /* the stage's state so far: thresholds, the model it improves */
 };
 
 /** Returns what goes with the question, and how many numbers a state has. */
@@ -153,7 +153,7 @@ uint64_t round_records_least(const struct stage *stage);
  * down, and is of at most records_most. 0: all it has. */
 uint32_t round_batch(const struct stage *stage, uint64_t record_count);
 
-/** Returns the fewest records of which a share is a batch of that many. */
+/** Returns the fewest records whose share is a batch of that many. */
 uint64_t round_records_of(const struct stage *stage, uint64_t batch);
 
 /** Returns the stage as an agent of that many records has it; it borrows all that the stage owns. */

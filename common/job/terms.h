@@ -32,7 +32,7 @@ struct terms_place {
     const char *taken;         /* what the widths take, told once for a question; NULL: nothing */
     enum terms_of of;
     double has;    /* records of one of these; 0: not told */
-    double needs;  /* from this many on there is an answer; NAN: no number would do; 0: not told */
+    double needs;  /* from this many on there is an answer; NAN: no number is enough; 0: not told */
     bool is_ratio; /* bar is its logarithm */
 };
 

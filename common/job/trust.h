@@ -1,5 +1,5 @@
-/* trust.h - what differs by whom the sites trust: one row each. Programs and tasks ask for these facts, and never
- * which trust it is. */
+/* trust.h - what differs between trusts: one row each. Programs and tasks ask for these facts, and never which
+ * trust it is. */
 
 #ifndef JOB_TRUST_H
 #define JOB_TRUST_H

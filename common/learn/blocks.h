@@ -1,6 +1,6 @@
-/* blocks.h - a record's features by several maps, one block behind the other. A stage learns on the
+/* blocks.h - a record's features by several maps, one block after another. A stage learns on the
  * block of its own map, and its models are 0 on the others: so models of different maps are vectors
- * of one width, and the inner product with the whole vector is each one's own score. */
+ * of one width, and the inner product with the whole vector is the model's score. */
 
 #ifndef LEARN_BLOCKS_H
 #define LEARN_BLOCKS_H

@@ -328,7 +328,7 @@ const char *csv_separator_name(char separator)
     return separator == ';' ? "semicolon" : separator == '\t' ? "tab" : "comma";
 }
 
-/* A blank line stays a record also where it comes to stand last: a separator makes it two cells. */
+/* A blank line stays a record also as the last line: a separator makes it two cells. */
 static enum status write_record(FILE *file, const struct csv *csv, struct why *why)
 {
     const char separator = csv_separator(csv);

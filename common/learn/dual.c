@@ -114,7 +114,7 @@ static void pass(struct dual *dual, double patience)
     dual->gap /= (double)core->m;
 }
 
-/* The gap from scratch; leaves fresh w (or f) behind. */
+/* Computes the gap anew, and w (or f) with it. */
 static double full_gap(struct dual *dual)
 {
     const struct core *core = dual->core;

@@ -10,8 +10,7 @@
 /**
  * Replaces a symmetric matrix by its eigenvectors.
  *
- * a      in/out  (n, n); one vector behind the other
- * value  out     (n) their eigenvalues, in ascending order
+ * a in/out (n, n); one vector after another value out (n) their eigenvalues, in ascending order
  *
  * Returns STATUS_INVALID where n is 0, where the matrix holds what is no number, or where the search does not end; STATUS_NO_MEMORY.
  */

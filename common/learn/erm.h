@@ -5,9 +5,9 @@
  * A fast method certifies what it reached: Cholesky for least squares, Newton for the logistic and
  * the Huber loss, dual coordinate descent for the hinge, pinball, absolute and insensitive ones. If
  * it has not got there after a public amount of work, as descent does not when records are nearly
- * alike and lambda is tiny, a method follows whose number of steps is proved to be enough. How long
- * a solve takes therefore depends on the records: whoever sees a result must see it at times that
- * do not. */
+ * alike and lambda is tiny, a method follows whose number of steps is proved to be enough. So the
+ * time of a solve depends on the records. Results must be shown at times that do not depend on
+ * them. */
 
 #ifndef LEARN_ERM_H
 #define LEARN_ERM_H

@@ -63,7 +63,7 @@ static double score_rounding(const struct core *core)
     return 4 * (inner_terms(core) + 32) * DBL_EPSILON / 2 * core->kappa * core->kappa * size;
 }
 
-/* Of one step of a slow method. */
+/* The cost of one step of a slow method. */
 static double step_error(const struct core *core)
 {
     const double terms = core_terms(core->m) + (core->by_gram ? 0 : core_terms(core->d));
@@ -143,8 +143,8 @@ uint64_t core_patience(const struct core *core, uint64_t steps)
     return steps < 200 ? 200 : steps < 20000 ? steps : 20000;
 }
 
-/* Of the fast method at its worst. The products of whole matrices run at least eight times as fast
- * as those with a vector do, and count as an eighth. */
+/* The cost of the fast method at its worst. The products of whole matrices run at least eight times
+ * as fast as those with a vector do, and count as an eighth. */
 static double fast_flops(const struct core *core, double steps)
 {
     const double m = (double)core->m;

@@ -1,4 +1,4 @@
-/* The fast method, and behind it the sure one. What both need. */
+/* The fast method, then the sure one. What both need. */
 
 #include "learn/erm_core.h"
 

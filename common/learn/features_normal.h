@@ -1,5 +1,5 @@
-/* features_normal.h - public random numbers, the same on every machine: whoever knows the seed
- * knows them all. For random features and the order of a descent, never for noise. */
+/* features_normal.h - public random numbers, the same on every machine. They follow from the seed
+ * alone. For random features and the order of a descent, never for noise. */
 
 #ifndef LEARN_FEATURES_NORMAL_H
 #define LEARN_FEATURES_NORMAL_H

@@ -84,7 +84,7 @@ done:
     return status;
 }
 
-/* One by one the terms' roundings could come to more than erm_plan.c counts. */
+/* If terms were added one by one, their roundings could sum to more than erm_plan.c counts. */
 void kernel_predict(double *f, const struct kernel_model *model, const double *points, size_t count)
 {
     const size_t d = model->feature_count;

@@ -9,8 +9,8 @@
 
 /**
  * Fills order with a permutation of 0 .. count-1 that depends on the seed and count alone. The same
- * on every machine. Whoever knows the seed knows the permutation: nothing private rests on it,
- * since each record is in one batch whatever the order is.
+ * on every machine. The seed tells the permutation. Privacy does not depend on it, as each record
+ * is in one batch in every order.
  *
  * Cost O(count). Source: Fisher and Yates by Durstenfeld 1964; xoshiro256** (Blackman and Vigna
  * 2021) with Lemire's unbiased bounded numbers (2019), rejection included.

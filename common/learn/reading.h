@@ -28,7 +28,7 @@ enum { READING_FACTOR = 4 };
 /**
  * Returns how many milliseconds dataset_read takes at most for such a table, at least 1. Some made-up lines of
  * line_bytes are read under the schema: numbers that are slow to convert, then as many fields or as many quotes
- * as the line has room for. What this takes itself is counted in, as the reading begins behind it.
+ * as the line has room for. The time of this trial is included, as the reading begins after it.
  *
  * Returns UINT64_MAX where there is no memory to try it. Cost: some 30 ms.
  * Privacy: looks at no record.

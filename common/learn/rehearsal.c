@@ -119,7 +119,7 @@ static size_t rows_of(size_t *labels, const struct rehearsal *plan, size_t count
     return (size_t)(records / labels_each);
 }
 
-/* Of one table, roughly, from public sizes: no clock decides how many tables there are. */
+/* The cost of one table, roughly, from public sizes. No clock decides how many tables there are. */
 static double operations(const struct rehearsal *plan, size_t count)
 {
     const double width = (double)plan->tune.feature_count + 1;
@@ -200,7 +200,7 @@ static void keep(struct stage_play *out, size_t plan, size_t t, const struct reh
     }
 }
 
-/* All plans on table t, with the same draws behind their noise: they are to be compared. */
+/* Plays all plans on table t with the same random draws, so that they can be compared. */
 static enum status play_table(struct stage_play *out, size_t t, const struct rehearsal *plan,
                               size_t count, uint64_t seed)
 {

@@ -8,7 +8,8 @@
 
 enum { FACTORS = REHEARSAL_FACTORS, ERROR_POINTS = 400, BISECTIONS = 60 };
 
-/* Of several classes that move more than one factor: on so many of the tables none moves a column by itself. */
+/* For several classes that move more than one factor: the part of the tables on which none moves a column by
+ * itself. */
 #define FACTORS_ALONE 0.5
 
 /* The standard deviation of the logarithms of several classes' shares, at most; 0 on half of the tables. */
@@ -99,7 +100,7 @@ static void draw_shares(struct rehearsal_world *world, double positive,
     }
 }
 
-/* Of all records: within a class variances are 1. */
+/* The variances over all records; within a class they are 1. */
 static void find_spread(struct rehearsal_world *world)
 {
     const size_t width = FACTORS + world->d;

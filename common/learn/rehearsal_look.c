@@ -93,7 +93,7 @@ static struct weights weights_of(const struct rehearsal *plan, const struct rehe
     return weights;
 }
 
-/* Adds to the classes' sums and, behind those of all, to the sums of squares that tell how far chance moves them. */
+/* Adds to the classes' sums and to the sums of squares after them, which tell how far chance moves them. */
 static void add_clipped(double *look, const struct rehearsal *plan, const struct view *view,
                         const double *z, const struct weights *weights)
 {

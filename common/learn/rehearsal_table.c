@@ -135,7 +135,7 @@ static void scale_many(struct rehearsal_table *table, const struct rehearsal_wor
     }
 }
 
-/* Of the rows to learn from shares of labels, of the others chances. */
+/* Shares of labels for the rows to learn from, chances for the others. */
 static void put_many(struct rehearsal_table *table, struct public_random *random)
 {
     const size_t k = table->outputs;

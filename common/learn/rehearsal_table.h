@@ -20,7 +20,7 @@ struct rehearsal_table {
     size_t rows;   /* to learn from; REHEARSAL_TEST_ROWS more follow */
     size_t labels; /* how many records a row stands for: each has a label of its own */
     double *z;     /* (all, d + 1) columns in [-1, 1] and a constant */
-    double *score; /* (all, outputs) of the model behind the labels */
+    double *score; /* (all, outputs) scores of the model that the labels follow */
     double *
         lean; /* (rows) two classes: share of positive records less that of others, of those a row stands for; a number: mean label */
     double *

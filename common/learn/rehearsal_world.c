@@ -137,7 +137,7 @@ static void add_part(double *w, const struct rehearsal_world *world, bool factor
     dense_axpy(w, deviation / deviation_of(part, world), part, world->d);
 }
 
-/* Of several classes along one cause each has a place there: a score of them is as that of normal classes in a row. */
+/* If several classes follow one cause, each has a place along it: scores are as those of normal classes in a row. */
 static void draw_scores(struct rehearsal_world *world, size_t outputs, struct public_random *random)
 {
     for (size_t o = 0; o < outputs; o++) {

@@ -10,7 +10,7 @@
 
 enum { REHEARSAL_FACTORS = 8 };
 
-/* One latent normal number of every column, with the table's factors behind it. */
+/* One latent normal number of every column, by the table's factors. */
 struct rehearsal_latent {
     double load[REHEARSAL_FACTORS]; /* of length at most 1 */
     double own;                     /* weight of the column's own part */

@@ -1,7 +1,7 @@
-/* shrink.h - what noisy numbers are, most of which may be 0. The prior is a spike and a slab: a number
- * is 0, or else normal with mean 0. How many are 0 and how large the others are is not known: the
- * posterior is averaged over a grid of both. Source: Johnstone, Silverman 2004, with a grid in place of
- * their likelihood's largest value. Post-processing of releases. */
+/* shrink.h - estimates of noisy numbers, most of which may be 0. The prior is a spike and a slab: a
+ * number is 0, or else normal with mean 0. How many are 0 and how large the others are is not known:
+ * the posterior is averaged over a grid of both. Source: Johnstone, Silverman 2004, with a grid in
+ * place of their likelihood's largest value. Post-processing of releases. */
 
 #ifndef LEARN_SHRINK_H
 #define LEARN_SHRINK_H

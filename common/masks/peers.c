@@ -82,7 +82,7 @@ bool masks_peers_remove(struct masks_peers *peers, const struct digest *signing_
     return false;
 }
 
-/* "NAME KEY", blanks between and behind. */
+/* "NAME KEY", blanks between and after. */
 static enum status take_line(struct masks_peers *peers, const char *line, size_t size,
                              struct why *why)
 {

@@ -1,5 +1,6 @@
 /* Source: Bonawitz et al., CCS 2017, its version for active adversaries. Deviations: no secret is shared out, a site
- * reveals its own; the answer's masks bind roster and question; whom a site masks with it approves itself. */
+ * reveals its own; the answer's masks bind roster and question; each site approves itself the peers that it masks
+ * with. */
 
 #include "masks/site_private.h"
 

@@ -1,5 +1,5 @@
-/* lazy.h - real numbers that are known as closely as a decision about them needs: what is behind
- * every draw that integers leave open. Not for use outside this room and its tests. */
+/* lazy.h - real numbers that are known as closely as a decision about them needs. They decide every
+ * draw that integers leave open. Not for use outside this room and its tests. */
 
 #ifndef NOISE_LAZY_H
 #define NOISE_LAZY_H

@@ -14,8 +14,8 @@ enum {
     TABLE_TRIALS_MAX = 128 /* of one call: words and values leave room for rows in a first cache */
 };
 
-/* What one trial comes to: its value, with its sign, and its flags. Two numbers in one register
- * that addresses and products have no use for. */
+/* The result of one trial: its value, with its sign, and its flags. Two numbers in one register,
+ * which no address and no product uses. */
 typedef uint64_t noise_trial __attribute__((vector_size(2 * sizeof(uint64_t))));
 enum { TRIAL_VALUE, TRIAL_FLAGS };
 enum { TRIAL_ACCEPT = 1, TRIAL_OPEN = 2 /* to be decided exactly */ };

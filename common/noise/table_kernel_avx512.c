@@ -225,7 +225,7 @@ IFMA PART void store(uint64_t *value, const struct eight *eight, unsigned keep)
     _mm512_storeu_si512(value, _mm512_maskz_compress_epi64((__mmask8)keep, eight->value));
 }
 
-/* GROUP trials, of which the first ones are wanted. */
+/* GROUP trials; only the first ones are wanted. */
 IFMA __attribute__((noinline)) static void try_vectors(const struct noise_table *table,
                                                        const uint64_t *word, unsigned wanted,
                                                        struct output *output)

@@ -13,7 +13,7 @@
 
 enum { HTTP_FILE_BYTES_MAX = 64 * 1024, HTTP_FILES_TOKEN_BYTES = 256, HTTP_FILES_TOKEN_LEAST = 32 };
 
-/* Of which state of the three files something is told. */
+/* The state of the three files that was told last. */
 struct http_files_mark {
     uint64_t word[3];
 };

@@ -10,7 +10,7 @@ static struct http_secure secure_of(const struct page_host *host, const struct h
                                 host->settings->names};
 }
 
-/* Whoever renews a certificate replaces its files. */
+/* Uses the certificate's files again, after a person has replaced them. */
 static enum status renew(void *self, const struct http_files *fresh, struct why *why)
 {
     const struct page_host *host = self;

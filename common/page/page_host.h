@@ -39,7 +39,7 @@ MUST_USE enum status page_host_try(const struct http_settings *settings, struct 
 /** Puts the page into a driver's options as its first guest, if it listens. */
 void page_host_join(struct page_host *host, struct driver_options *driver);
 
-/** Answers for so long, while no driver runs. */
+/** Answers for some time, while no driver runs. */
 void page_host_wait(struct page_host *host, int64_t wait_ms);
 
 /** Stops to listen, and wipes the files. A host that is not open is left as it is. */

@@ -58,7 +58,7 @@ enum message_kind {
     MESSAGE_ROSTER,    /* the keys of all its sites */
     MESSAGE_SURVIVORS, /* whose answers are in the sum: sign that */
     MESSAGE_SIGNED,    /* agent: I do */
-    MESSAGE_OPEN,      /* so many have signed: reveal what opens the sum */
+    MESSAGE_OPEN,      /* enough sites have signed: reveal what opens the sum */
     MESSAGE_REVEAL,    /* agent: here it is */
     /* between the two transports: no machine sees these */
     MESSAGE_WANT, /* agent: may I have a line for large messages (io/line.h)? */
@@ -98,7 +98,8 @@ struct message {
             uint64_t bytes;
             uint32_t records; /* that it looks at, where the job says a share; else 0 */
             uint32_t
-                shift; /* its words count steps of 2^shift of the grid's: whoever reads other steps refuses it */
+                shift; /* its words count steps of 2^shift grid steps; a receiver that expects other steps
+                        * refuses it */
         } offer;
         struct {
             struct digest job;

@@ -48,8 +48,9 @@ struct record {
                                      which is never written down, nor anything that tells it */
             uint64_t answer_bytes;
             uint64_t
-                masks_bytes; /* what opens the answer's masks, behind it in the blob; 0: it has none */
-            uint32_t shift; /* its words count steps of 2^shift of the grid's */
+                masks_bytes; /* bytes that open the answer's masks, after it in the blob; 0: it has
+                              * none */
+            uint32_t shift;  /* its words count steps of 2^shift of the grid's */
         } answer;
         struct {
             struct digest job;

@@ -306,7 +306,7 @@ static double cell_of(const struct made_rows *rows, const struct made_column *co
     return class < categories ? (double)class : class == categories ? FEATURES_UNLISTED : NAN;
 }
 
-/* Of 16 draws one is missing, and of numbers eight are anywhere in the public range. */
+/* One of 16 draws is missing; eight of 16 numbers are anywhere in the public range. */
 static double drawn_cell(const struct made_rows *rows, const struct made_column *column,
                          uint64_t index)
 {

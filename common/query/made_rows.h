@@ -40,9 +40,8 @@ struct made_rows {
     double *edge;               /* owned */
     struct made_column *column; /* (column_count) owned */
     size_t column_count;
-    double *cell; /* (schema->column_count) owned */
-    double *
-        feature; /* (feature_count) owned, and the model behind it; NULL: no question judges a model */
+    double *cell;    /* (schema->column_count) owned */
+    double *feature; /* (feature_count) owned, then the model; NULL: no question judges a model */
     size_t feature_count;
     bool wants_features;
     bool is_complete;

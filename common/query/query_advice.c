@@ -1,4 +1,4 @@
-/* query_advice.c - the search for a factor that does. Whoever follows the advice gets a question that is planned anew. */
+/* query_advice.c - the search for a factor that is enough. The question is then planned again with this factor. */
 
 #include "query/query_advice.h"
 

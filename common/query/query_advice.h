@@ -24,22 +24,24 @@ void advised_init(struct advised *out, const struct answering *answering, double
 /** Answers whether an answer would be given, allowing for the noise of now and then. of: handed on */
 typedef bool advice_does(const struct advised *advised, const void *of);
 
-/* How many times the epsilon would do, and how many times the records; NAN: none is known. */
+/* The factors of the epsilon and of the records that would be enough; NAN: none is known. */
 struct advice {
     double epsilon;
     double records;
 };
 
-/** Returns about the least factor of the epsilon that would do, and that of the records, of those that a note prints: up to
- * ADVICE_FACTOR_MOST. */
+/** Returns about the least factors of the epsilon and of the records that would be enough, among those that a note prints:
+ * up to ADVICE_FACTOR_MOST. */
 struct advice advice_search(const struct answering *answering, advice_does *does, const void *of);
 
-/** Returns what would do where that many times less noise would, or as many times the records. factor: NAN: none is known */
+/** Returns the advice if dividing the noise by factor would be enough, or as many times the records. factor: NAN: none is
+ * known */
 struct advice advice_of_noise(const struct answering *answering, double factor);
 
 enum { ADVICE_BYTES = 80 }; /* that its text needs */
 
-/** Write that it would do, rounded up; and append it to a note. Return false, and write nothing, where none is known. */
+/** Write that it would be enough, rounded up; and append this to a note. Return false, and write nothing, if none is
+ * known. */
 bool advice_text(char *text, size_t bytes, const struct advice *advice);
 bool advice_say(char *note, size_t bytes, const struct advice *advice);
 

@@ -39,7 +39,8 @@ double query_cell_variance(const struct query_run *run);
  * is known. */
 double query_records_needed(const struct answering *answering);
 
-/** Appends to a note how many records would do by the noise alone; nothing where that is not known. */
+/** Appends to a note how many records would be enough by the noise alone; nothing if that is not
+ * known. */
 void query_say_enough(char *note, size_t bytes, const struct answering *answering);
 
 /** Writes a count and the noise's bar, both within what records there can be; where the bar is wider than all records there is
@@ -49,8 +50,8 @@ void query_tell_count(struct query_answer *answer, const struct answering *answe
 
 enum { AGREE_MAX = CROSSTAB_CELLS_MAX + 1 };
 
-/** Moves x (count) to the nearest numbers, by least squares, of which none is below 0 and that sum to total, at least 0. The
- * truth is of such numbers, so that these are never farther from it. */
+/** Moves x (count) to the nearest numbers, by least squares, that are all at least 0 and sum to total, at least 0. The true
+ * numbers are such numbers, so x is never farther from them afterwards. */
 void query_agree(double *x, size_t count, double total);
 
 /** Tells a count that is given as another one, which agrees with others: within the interval, or its end. */

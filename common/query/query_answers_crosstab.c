@@ -83,7 +83,7 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
 {
     const struct query *query = table->answering->query;
     const size_t cells = query_table_cells(query);
-    double agreed[CROSSTAB_CELLS_MAX + 1]; /* the records in no cell behind the others */
+    double agreed[CROSSTAB_CELLS_MAX + 1]; /* the records in no cell, after the others */
     memcpy(agreed, table->cell, query->cell_count * sizeof *agreed);
     query_agree(agreed, query->cell_count, (double)table->answering->run->record_count);
     for (size_t cell = 0; cell < cells; cell++, answer++) {

@@ -1,4 +1,5 @@
-/* query_answers_crosstab_notes.c - why a cross table's figure is not given, and what would do. */
+/* query_answers_crosstab_notes.c - why a cross table's figure is not given, and what would be
+ * enough. */
 
 #include "base/check.h"
 #include "estimate/cells.h"
@@ -214,7 +215,7 @@ static void say_least(char why[static LACK_BYTES], char leave[static LACK_BYTES]
     }
 }
 
-/* If one category of a column has all records there is no test, and nothing that would do. */
+/* If one category of a column has all records, there is no test, and nothing would be enough. */
 static bool say_one_category(struct query_answer *answer, const struct query *query,
                              const struct hiddens *hiddens)
 {
@@ -230,7 +231,8 @@ static bool say_one_category(struct query_answer *answer, const struct query *qu
     return true;
 }
 
-/* A share, a difference or an odds ratio of rows, one of them with nobody: no more epsilon would do. */
+/* A share, a difference or an odds ratio of rows, one of which has no records: no epsilon would be
+ * enough. */
 static bool say_no_row(struct query_answer *answer, const struct answering *answering,
                        const struct refused *refused)
 {

@@ -1,4 +1,4 @@
-/* query_answers_enough.c - how many records would do, by the noise alone: where what was released says nothing of that. */
+/* query_answers_enough.c - how many records would be enough, by the noise alone, if the released cells do not tell it. */
 
 #include "base/check.h"
 #include "estimate/cells.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of what a variable is asked, the figure that needs most. */
+/* Among a variable's figures, the one that needs most. */
 static double most_of(const struct table1_expected *expected, bool is_number)
 {
     return !is_number ? expected->share.group

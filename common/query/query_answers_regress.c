@@ -109,7 +109,7 @@ static struct table1_figure in_unit(struct table1_figure figure, double unit, do
     }
     figure.estimate.noise *= unit;
     figure.estimate.sampling *= unit;
-    figure.factor = NAN; /* what would do is told by say_lack */
+    figure.factor = NAN; /* say_lack tells what would be enough */
     return figure;
 }
 
@@ -169,7 +169,8 @@ static enum regress_lack lack_of(const struct telling *telling, const struct reg
                                                          : regress_lacks(fit, telling->weight);
 }
 
-/* What is missing, or how many times the epsilon would do. at: the term, or all terms for the intercept, whose weight is told */
+/* What is missing, or which factor of the epsilon would be enough. at: the term, or all terms for the intercept, whose weight
+ * is told */
 static void say_lack(struct query_answer *answer, const struct telling *telling, size_t at)
 {
     const struct query *query = telling->answering->query;
@@ -328,7 +329,7 @@ static bool has_no_factor(const struct telling *telling, size_t at)
            (isnan(advice.epsilon) && isnan(advice.records));
 }
 
-/* Of what is not given alone. */
+/* Only for figures that are not given. */
 static void replay(struct telling *telling)
 {
     double weight[REGRESS_TERMS_MAX + 1][REGRESS_TERMS_MAX] = {{0}};

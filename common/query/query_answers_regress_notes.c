@@ -48,7 +48,7 @@ static void say_factor(struct query_answer *answer, const struct query *query,
 
 static const double needed_share = 0.2; /* of the records, that a plan takes to have the event */
 
-/* How many records would do where what was released tells no factor. */
+/* How many records would be enough, if the released cells give no factor. */
 static void say_needed(struct query_answer *answer, const struct query *query, double needed)
 {
     const bool has_event = query->family == REGRESS_LOGISTIC || query->family == REGRESS_HAZARD;

@@ -132,7 +132,7 @@ void survival_name_difference(char name[static QUERY_NAME_BYTES], const struct q
     query_part_name(name, query, part);
 }
 
-/* Of two curves that are shown one may stay above one half. refused: what is said where one is not, of the means as well */
+/* One of two curves that are shown may stay above one half. refused: the note if one is not shown, also for the means */
 static void answer_medians(struct query_answer *answer, const struct answering *answering,
                            const struct survival *survival, size_t group, const char *refused)
 {

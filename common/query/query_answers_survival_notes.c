@@ -1,5 +1,5 @@
-/* query_answers_survival_notes.c - why a survival's figure is not given, and what would do. A group without records is told
- * before all else: nothing that the others lack would do. */
+/* query_answers_survival_notes.c - why a survival's figure is not given, and what would be enough. A group without records
+ * is told first, because nothing that the others lack would help. */
 
 #include "base/bytes.h"
 #include "base/decimal.h"
@@ -71,7 +71,7 @@ static bool say_alike(char *note, size_t bytes, const struct answering *answerin
     return true;
 }
 
-/* What a group lacks: records, for which the noise alone says how many would do; else deaths, or records late in time. */
+/* What a group lacks: records (the noise alone says how many would be enough), deaths, or records late in time. */
 static void say_lack(char *note, size_t bytes, const struct answering *answering,
                      const struct survival_cells *cells, size_t group)
 {

@@ -79,7 +79,7 @@ void table_place(struct query_answer *answer, const struct query *query, const c
     query_answer_name(answer, query, part);
 }
 
-/* What would do where a figure is not given. */
+/* What would be enough, if a figure is not given. */
 static void say_refused(struct query_answer *answer, const struct answering *answering,
                         const struct table1_figure *figure, const struct advice *advice)
 {

@@ -181,7 +181,7 @@ size_t query_between_count(const struct query_set *set)
     return count;
 }
 
-/* What would do where sites are left out. */
+/* What would be enough, if sites are left out. */
 static void say_enough(char *more, size_t bytes, const struct query_effect *effect, bool has_few)
 {
     more[0] = '\0';
@@ -225,8 +225,8 @@ static void note_missing(struct query_effect *effect, const struct joining *join
     }
 }
 
-/* A site that is left out, where what the effect is about may be empty: no epsilon would do then, and the noise in its cells would
- * pass for records where less noise is assumed. */
+/* A site that is left out and may have no records for the effect. Then no epsilon is enough. With less assumed noise, the noise
+ * in its cells would look like records. */
 static enum status find_hidden(bool *is_hidden, const struct between_site *site, size_t effects,
                                const struct joining *joining)
 {

@@ -21,9 +21,10 @@ struct query_effect {
         is_ratio; /* of odds, rates or hazards: error, spread and sites' deviations are those of its logarithm */
     bool is_apart; /* sites are beside each other, and are not joined */
     double
-        needed; /* where sites are left out: records of a site that would do by the noise, in cells that are alike; else NAN */
+        needed; /* if sites are left out: records of a site that would be enough by the noise, in equal cells; else NAN */
     double
-        factor; /* and how many times the epsilon would do for all sites, as far as released cells tell; NAN: not known */
+        factor; /* and the factor of the epsilon that would be enough for all sites, as far as released cells tell; NAN:
+                 * not known */
     struct between all;
 };
 
@@ -42,8 +43,8 @@ struct query_sites {
 size_t query_between_count(const struct query_set *set);
 size_t query_effect_count(const struct query *query);
 
-/** Returns how many records a site needs for an effect of the question, by the noise alone; NAN: no number would do, or sites are not
- * joined. variance: of the noise on a cell of one site; records: of a site, about. */
+/** Returns how many records a site needs for an effect of the question, by the noise alone; NAN: no number is enough, or sites are
+ * not joined. variance: of the noise on a cell of one site; records: of a site, about. */
 double query_between_need(const struct query *query, size_t effect, double variance,
                           double records);
 

@@ -94,8 +94,8 @@ struct query_number {
 MUST_USE enum status query_read_number(size_t *out, struct reading *reading,
                                        const struct query_number *asked);
 
-/** What is counted: a column of two categories or classes, of which the second or the positive one is meant; or a predicate.
- * And behind the word event. */
+/** What is counted: the second category of a column of two, the positive one of two classes, or a predicate. Also after the
+ * word event. */
 enum status query_read_event(struct reading *reading);
 enum status query_read_word_event(struct reading *reading);
 

@@ -123,7 +123,7 @@ void query_plan_regress(struct query *query, const struct query_public *known)
     }
 }
 
-/* Whether a function of a column stands here: goes on behind its bracket. */
+/* Whether a function of a column stands here. If so, goes on after its bracket. */
 static bool accept_function(struct reader *reader, const char *name)
 {
     struct reader behind = *reader;
@@ -149,7 +149,7 @@ static const char *foreign_term(const struct reader *reader)
                : NULL;
 }
 
-/* Goes on behind the brackets that are open around a column. */
+/* Goes on after the brackets that are open around a column. */
 static enum status close_functions(struct reader *reader, const bool *is_open)
 {
     static const char *const remedy[] = {"the bracket of whole( is not closed: write )",

@@ -20,7 +20,7 @@ enum {
     WORK_OF_TRIAL = 1024 /* beside its rows */
 };
 
-/* Of that many rows, where a row adds to that many cells. */
+/* For that many rows, each of which adds to that many cells. */
 static uint64_t work_of(uint64_t rows, size_t cells)
 {
     return rows * (cells + WORK_OF_ROW);
@@ -164,7 +164,8 @@ struct trial {
 
 enum tried { TRIED_OTHER, TRIED_SAME, TRIED_TOO_MANY /* rows to try */ };
 
-/* Of complete rows: these must not all be alike, else others tell what the questions are about. */
+/* Only complete rows, and these must not all be equal. Otherwise other rows decide what the
+ * questions are about. */
 static enum tried try_rows(struct trial *trial, bool is_complete, uint64_t *work)
 {
     struct made_rows *rows = &trial->rows;

@@ -2,7 +2,7 @@
  * far one record can move it.
  *
  * In round 0 every question is asked, in order; in later rounds only the quantiles that still have
- * rounds left. A round's vector is its questions' cells, one question behind the other. */
+ * rounds left. A round's vector is its questions' cells, one question after another. */
 
 #ifndef QUERY_QUERY_SET_H
 #define QUERY_QUERY_SET_H
@@ -20,7 +20,7 @@ enum { QUERY_SET_MAX = 256 };
 struct query_set {
     struct query *query; /* (count), owned */
     size_t count;
-    size_t written; /* of these by a person; those behind are a learner's. query_set_init: all */
+    size_t written; /* of these by a person; later ones are a learner's. query_set_init: all */
     unsigned grid_bits;
     uint32_t round_count; /* the most that one question has */
 };

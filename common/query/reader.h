@@ -13,7 +13,7 @@
 
 struct query_score;
 
-enum { READER_TEXT_BYTES = 1024 }; /* one query is at most so long */
+enum { READER_TEXT_BYTES = 1024 }; /* the largest length of a query */
 
 enum token_kind {
     TOKEN_END,
@@ -50,7 +50,7 @@ void reader_advance(struct reader *reader);
 /** Answers whether the token is this word of the language, or this sign. */
 bool reader_is(const struct reader *reader, const char *text);
 
-/** The same, and goes on behind it when it is. */
+/** The same, and goes on after it if it is there. */
 bool reader_accept(struct reader *reader, const char *text);
 
 /** Says where and what the token is, and what to write instead. Returns STATUS_INVALID. */

@@ -133,7 +133,8 @@ struct result_effect {
     double next_low;  /* 95 %: the effect at another such site */
     double next_high;
     double
-        needed; /* where sites are left out: records of a site that would do; NAN: not known, or none is */
+        needed; /* where sites are left out: records of a site that would be enough; NAN: not known, or
+                 * none is */
     double factor; /* likewise, times the epsilon */
 };
 

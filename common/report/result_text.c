@@ -83,7 +83,7 @@ struct list {
     const struct field *field;
     const char *item;
     size_t count;
-    bool has_tables; /* its items are answers, of which tables take some out */
+    bool has_tables; /* its items are answers; tables take some of them out */
 };
 
 static bool is_listed(const struct list *list, size_t i)

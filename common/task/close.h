@@ -102,7 +102,7 @@ uint64_t closing_records(const struct stage *stage, const struct record *record)
 /** Keeps the sum in the record: it is released. */
 void closing_keep_sum(struct closing *closing);
 
-/** Writes a model's moved thresholds (shift_count, s) behind it: of two classes or a number. */
+/** Writes a model's moved thresholds (shift_count, s) after it, for two classes or a number. */
 void closing_shift(double *model, const struct closing *closing);
 
 /** Makes the stage's models (row_count, s) the record's blob, wide enough for every stage's map. Takes

@@ -73,7 +73,7 @@ double outcome_regret_average(const struct outcome *outcome)
     return outcome->regret.rounds > 0 ? regret_average(&outcome->regret) : NAN;
 }
 
-/* Of the segment of rounds that is under way. */
+/* The regret bound of the segment of rounds that is under way. */
 static struct regret_bound segment_bound(const struct outcome *outcome)
 {
     double least = INFINITY;

@@ -45,7 +45,7 @@ struct fft {
     struct fft_value root[]; /* (size) e^(-pi i v), v = 0.b0 b1 b2 ... of the index ... b2 b1 b0 */
 };
 
-/* The bits of the index behind the binary point, in reversed order. */
+/* The bits of the index after the binary point, in reversed order. */
 static double behind_point(uint32_t index)
 {
     uint32_t v = index;

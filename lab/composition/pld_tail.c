@@ -25,7 +25,7 @@ struct tail {
     double a;
     double b;
     double error;  /* of a and b together */
-    double masses; /* what the errors of masses come to, at y = 0 */
+    double masses; /* the sum of the errors of masses, at y = 0 */
 };
 
 /* The tail one grid point further down: what is above moves away, the point's own mass joins. */

@@ -95,7 +95,7 @@ static enum status next_expert(size_t *expert, struct memory *memory,
     return status;
 }
 
-/* What the round's losses come to for the player: exact, or a noisy mean over the agents. */
+/* The round's losses as the player sees them: exact, or a noisy mean over the agents. */
 static enum status learn(struct memory *memory, const struct study_hedge *play,
                          const struct random *random)
 {

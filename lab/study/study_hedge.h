@@ -35,7 +35,7 @@ struct study_hedge {
     struct noise_laplace noise;
 };
 
-/* Of one play: regret per round, and what it is in the mean over the draws. */
+/* One play: its regret per round, and the mean of it over the draws. */
 struct study_outcome {
     double regret;
     double expected; /* 0 unless asked for */

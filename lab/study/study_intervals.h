@@ -172,7 +172,7 @@ struct intervals_width {
     double true_logarithms; /* of these; summed */
 };
 
-/* Of settings the worst. */
+/* The worst of the settings. */
 enum intervals_measure {
     INTERVALS_HOLD,   /* the truth: a share, at least */
     INTERVALS_REJECT, /* tests a true null: a share, at most */
@@ -211,7 +211,7 @@ struct intervals_told {
     struct intervals_taken taken[INTERVALS_CLAIMS_MAX];
 };
 
-/** Makes it one of which nothing is taken. */
+/** Empties it. */
 void intervals_told_clear(struct intervals_told *told);
 
 /* Each writes behind what a column has: any words; of the setting "local, Gaussian, 5 x 200, epsilon 1", in the first column; a
@@ -293,7 +293,7 @@ void intervals_summary_add(struct intervals_summary *summary, const struct inter
 void intervals_summary_tell(struct study *study, const struct intervals_kind *kind,
                             const struct intervals_summary *summary);
 
-/* Defines the kind of a file that has `run` and `claims`; behind its name stand the other members. */
+/* Defines the kind of a file that has `run` and `claims`; the other members follow its name. */
 #define INTERVALS_KIND(own, ...)                                                                   \
     const struct intervals_kind intervals_##own = {.name = #own,                                   \
                                                    .run = run,                                     \

@@ -317,7 +317,8 @@ static void set_at(struct intervals_setting *out, size_t at)
     }
 }
 
-/* Settings that were added stand behind the others, whose seeds stay. A short run leaves out what it would not judge. */
+/* Added settings come after the others, so that the others keep their seeds. A short run leaves out what it would not
+ * judge. */
 bool between_at(struct intervals_setting *out, const struct study_request *request, size_t *at)
 {
     for (; *at < ALL + 2 * BETWEEN + NOISES * SETTINGS; (*at)++) {

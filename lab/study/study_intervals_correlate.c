@@ -308,7 +308,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     return status;
 }
 
-enum { NOISE = PAIRS, REJECTED, WIDTH }; /* behind a claim of each pair */
+enum { NOISE = PAIRS, REJECTED, WIDTH }; /* after a claim of each pair */
 
 #define CLAIM_OF(what)                                                                             \
     {                                                                                              \

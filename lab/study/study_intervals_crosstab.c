@@ -118,7 +118,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     return status;
 }
 
-enum { REJECTED = ESTIMATES, WIDTH }; /* behind a claim of each */
+enum { REJECTED = ESTIMATES, WIDTH }; /* after a claim of each */
 
 static const struct intervals_claim claims[] = {
     [SHARE] = {"cross tables: intervals of a share, the worst of all settings", INTERVALS_HOLD},

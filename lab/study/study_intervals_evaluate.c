@@ -254,7 +254,8 @@ static struct intervals_rate sum_of(const struct intervals_rate *rate, size_t co
     return sum;
 }
 
-/* Of a tenth of what is asked, as intervals_take. */
+/* The worst share of intervals that hold, over cuts where at least a tenth of the answers are
+ * shown. */
 static double worst_benefit(const struct found *found, double asked)
 {
     double worst = 1;

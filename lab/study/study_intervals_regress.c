@@ -48,7 +48,7 @@ static void judge(struct found *out, const struct regress_fit *fit, const struct
     }
 }
 
-/* Studies for each of which the release without noise is solved, too: of few all. */
+/* Studies whose release without noise is solved too: all, if they are few. */
 static size_t clean_each(const struct intervals_setting *setting)
 {
     return setting->runs < 1000 ? 1 : 10;
@@ -112,7 +112,7 @@ static enum status simulate(struct found *out, const struct intervals_setting *s
     return status;
 }
 
-enum { REJECTED = FAMILIES, WIDTH }; /* behind a claim of each family */
+enum { REJECTED = FAMILIES, WIDTH }; /* after a claim of each family */
 
 #define CLAIM_OF(family)                                                                           \
     {                                                                                              \

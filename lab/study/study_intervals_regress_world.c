@@ -219,7 +219,7 @@ static void add_outcomes(double *own, enum regress_family family, double chance,
     }
 }
 
-/* What a record's predictors are, of which level says the cell. */
+/* A record's predictors; the cell says their levels. */
 struct place {
     double z; /* of the first column */
     double chance;

@@ -38,7 +38,8 @@ MUST_USE enum status world_init(struct world_lives *out, const struct intervals_
 struct survival_cells world_cells(const struct world_lives *lives, const double *cell,
                                   double variance);
 
-/** Draws a study: its cells without noise, and what is released, of which the cells are then made. Fails with STATUS_NO_MEMORY. */
+/** Draws a study: its cells without noise, and what is released, from which the cells are then made. Fails with
+ * STATUS_NO_MEMORY. */
 MUST_USE enum status world_draw(double *cell, double *exact, struct world_lives *lives);
 
 #endif

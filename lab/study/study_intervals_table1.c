@@ -234,7 +234,7 @@ static void tell(struct intervals_told *told, const struct found *found)
                    intervals_over_exact(&shares), worst_over_true(found));
 }
 
-/* Intervals of quartiles end at steps, so that half of the noise would do for them: a tenth is planted. */
+/* Intervals of quartiles end at steps, so half of the noise would not be noticed. A tenth is planted. */
 static enum status run(struct intervals_told *told, const struct intervals_setting *setting)
 {
     static struct found found;

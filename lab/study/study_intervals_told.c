@@ -128,7 +128,8 @@ void intervals_take(struct intervals_told *told, size_t claim, const struct inte
     }
 }
 
-/* Of the logarithm of their geometric mean. NAN of one alone, which is not taken then. */
+/* The error of the logarithm of their geometric mean. NAN for a single one, which is then not
+ * taken. */
 static double width_error(const struct intervals_width *width)
 {
     const double count = (double)width->count;

@@ -1,6 +1,6 @@
 #!/bin/bash
-# commands.sh - runs the plans that the pages and `hedgerow plan PART --help` show, as a reader would, and
-# fails where one does not end well. What takes long or needs an earlier run is run by the tests of its own.
+# commands.sh - runs commands that the pages and `hedgerow plan PART --help` show, as a reader would, and fails
+# if one does not end well: plans, and the first job from a table. Other tests run what takes long.
 #
 #     tests/docs/commands.sh FOLDER-OF-PROGRAMS ROOT PAGE...
 set -euo pipefail
@@ -32,6 +32,23 @@ while IFS= read -r line; do
     line=${line%%   #*}
     run "${line//build\/release\/bin\//}"
 done < <(grep -hE '^    .*hedgerow plan ' "$@" | grep -vE '\[|JOB\.yml')
+
+# A page's first job from a table: described, made a job, planned. The table is that of the hospitals.
+ln -s compose/hospitals/flchain.csv "$work/TABLE.csv"
+made=0
+for page in "$@"; do
+    while IFS= read -r line; do
+        line=${line#    }
+        run "${line%%   #*}"
+        made=$((made + 1))
+    done < <(grep -hE '^    hedgerow(-agent describe TABLE\.csv| init job) ' "$page" | grep -v '\[')
+    [ ! -e "$work/job.yml" ] || run 'hedgerow plan job job.yml'
+    rm -f "$work/job.yml" "$work/data.yml"
+done
+if [ "$made" -lt 2 ]; then
+    echo 'FAILED: no page shows how a table becomes a job'
+    failed=1
+fi
 
 # The examples of a help page, a line each; one goes on where a line ends with a backslash, a bar or a comma.
 examples() {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# keys.sh - fails when docs/REFERENCE.md does not tell a key that the programs read: `--help` says that it
-# tells every one. Looked at are the tables of keys of settings, policy and data dictionary.
+# keys.sh - fails if docs/REFERENCE.md lacks a key that the programs read, as `--help` says that it has
+# every key. It looks at the tables of keys of settings, policy and data dictionary.
 #
 #     tests/docs/keys.sh ROOT PAGE
 set -euo pipefail

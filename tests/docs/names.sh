@@ -1,12 +1,12 @@
 #!/bin/bash
-# names.sh - fails when a page names a function, a test or a file that is not there.
+# names.sh - fails if a page names a function, a test or a file that does not exist.
 #
 #     tests/docs/names.sh ROOT PAGE...
 #
-# Looked at is what stands in backticks: `some_function`, `folder/file`, `file.c`, `test_file`,
-# `test_file: name_of_a_test, ..._end_of_another`; and where links within the tree lead. Braces and stars
-# are expanded; a path may leave out tests/ and its extension. Formulas, keys of one word and commands are
-# let be. A page in which nothing was looked up fails, too. self_test.sh plants a name of each kind.
+# It looks at text in backticks: `some_function`, `folder/file`, `file.c`, `test_file`, `test_file:
+# name_of_a_test, ..._end_of_another`; and at links within the tree. Braces and stars are expanded; a path
+# may leave out tests/ and its extension. It ignores formulas, keys of one word and commands. A page in
+# which it looked nothing up fails too. self_test.sh plants a name of each kind.
 set -euo pipefail
 export LC_ALL=C
 

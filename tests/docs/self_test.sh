@@ -1,7 +1,7 @@
 #!/bin/bash
-# self_test.sh - plants a wrong name of each kind into a page and sees names.sh refuse each one; the
-# page without them passes. The same for lines that are too long and lines.sh.
-# shellcheck disable=SC2016 # the marks are the page's
+# self_test.sh - plants a wrong name of each kind into a page. names.sh must refuse each one, and
+# must accept the page without them. The same for lines that are too long and lines.sh. shellcheck
+# disable=SC2016 # the marks are the page's
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)

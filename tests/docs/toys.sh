@@ -4,8 +4,8 @@
 #
 #     tests/docs/toys.sh ROOT BUILD CC [FLAGS...]
 #
-# Compiled anew are the files that know tasks or losses by name; what they are linked with is taken from BUILD. Ends
-# with 1 and the compiler's words when another file would need a change.
+# It compiles the files that know tasks or losses by name, and links them with objects from BUILD. Ends with 1 and
+# the compiler's words when another file would need a change.
 set -euo pipefail
 export LC_ALL=C
 
@@ -62,7 +62,7 @@ libraries=$(find "$build/common" -name 'lib*.a' | grep -vE '/lib(job|task_answer
     $(pkg-config --libs yaml-0.1 libcrypto jansson openblas zlib mpfr gmp libprotobuf-c) -lm
 ./toys || fail 'what was built does not work'
 
-# Planted: tables by task and by loss elsewhere, which the toys are missing from.
+# Planted: tables by task and by loss in other files, which lack the toys.
 plant() {
     local file=tree/$1
     cp "$file" kept

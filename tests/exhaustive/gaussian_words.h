@@ -27,15 +27,6 @@ struct every_word {
     bool last; /* offer the last word of an interval in place of the first */
 };
 
-static void multiply(mpz_t weight, uint64_t factor)
-{
-    mpz_t wide;
-    mpz_init(wide);
-    mpz_import(wide, 1, 1, sizeof factor, 0, 0, &factor);
-    mpz_mul(weight, weight, wide);
-    mpz_clear(wide);
-}
-
 /* Sets one of an interval's words, first .. first + size - 1. */
 static uint64_t pick(const struct every_word *every, uint64_t first, uint64_t size)
 {
@@ -56,7 +47,7 @@ static size_t choose_bin(struct every_word *every, uint64_t *word)
         size = (UINT64_C(1) << low_bits) - cell->threshold;
     }
     *word = pick(every, first, size);
-    multiply(every->weight, size);
+    mpz_mul_ui(every->weight, every->weight, size);
     return size > 0 ? cell->bin[choice % 2] : table->bins + 1; /* nobody's side names no bin */
 }
 
@@ -84,7 +75,7 @@ static void choose_fraction(struct every_word *every, size_t bin, uint64_t *word
         first = size = 0;
     }
     *word = (pick(every, (uint64_t)first, (uint64_t)size) << 2) | (negative ? 1 : 0);
-    multiply(every->weight, 2 * (uint64_t)size);
+    mpz_mul_ui(every->weight, every->weight, 2 * (uint64_t)size);
 }
 
 /* The words of a trial whose noise is surely 0: in the first cell that has such, with the sign that keeps it. */

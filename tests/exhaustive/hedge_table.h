@@ -67,7 +67,8 @@ static inline void play(struct table *table, struct hedge_state *state, struct s
     if (hedge_due(state, &table->game) != HEDGE_DUE_START) {
         const struct digest stage = {{1}};
         struct charge charge = hedge_charge(state, &table->game, &stage);
-        charge.pass = stage; /* one pass and a row each: any number of them stays small */
+        charge.pass = stage; /* one pass and a row each: the tables stay small for any number of
+                              * draws */
         charge.row_first = table->row++;
         charge.row_count = 1;
         cr_assert(ledger_spend(table->ledger, &grant, &charge, NULL) == STATUS_OK);
@@ -161,7 +162,7 @@ static inline double flipped(const double *p, size_t expert)
     return sum;
 }
 
-/* Of the last pick: by the formulas, which exhaustive/test_select measures. */
+/* The last pick's probability, by the formulas that exhaustive/test_select measures. */
 static inline double last_of(const struct hedge_run *game, const int64_t *cumulative, size_t expert)
 {
     const double eta = (double)game->last_micro / 2e6 / (double)game->moved;

@@ -100,7 +100,8 @@ static enum status same_noise_twice(UNUSED const struct answer *answer,
     return status;
 }
 
-/* What a coordinate of that value comes to, in all runs. Returns whether no other coordinate ever moved. */
+/* Tallies the outcomes of one coordinate over all runs. Returns whether every other coordinate stayed as
+ * it was. */
 static bool tally_run(struct tally *tally, mechanism *run, const struct answer *answer,
                       const struct noise_gaussian *right, size_t at, int64_t value)
 {

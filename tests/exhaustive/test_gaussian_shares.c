@@ -2,10 +2,10 @@
  * own enclosures say, the h-fold convolution is computed to 400 bits, and each of its probabilities is compared with
  * that of the whole discrete Gaussian.
  *
- * What must hold is what is charged: the ratio stays within e^(+-distance) at every outcome, so that the sum is the
- * Gaussian but for a failure whose probability is at most the distance. Then the profile of the pair of neighbours,
- * delta(epsilon), is at most that of the Gaussian plus the failure. Bounds that are too small, for one share too
- * few, or for a share of another size are caught on the same outcomes. */
+ * The test checks what is charged. At every outcome the ratio stays within e^(+-distance). So the sum is Gaussian
+ * except for a failure whose probability is at most the distance, and delta(epsilon) of two neighbours is at most
+ * that of the Gaussian plus this probability. Planted: bounds that are too small, one share too few, and a share of
+ * another size. */
 
 #include "account/gaussian_steps.h"
 #include "dp/mechanism.h"

@@ -96,8 +96,8 @@ static double worst_loss(struct hedge_run game, int rounds_apart)
     return log(worst);
 }
 
-/* A game that was not planned: draws of range 1, p, and at most so many draws; one unit moves
- * `moves` rounds. */
+/* A game that was not planned: its draws have range 1 and probability p, and their number has a
+ * limit. One unit moves `moves` rounds. */
 static struct hedge_run game_of(double p, uint64_t draws_max, uint64_t moves)
 {
     struct hedge_run game = {.strategy = HEDGE_DARTBOARD,

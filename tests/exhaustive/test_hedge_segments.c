@@ -1,10 +1,11 @@
 /* A play whose horizon is unknown, on a toy domain: 3 experts, 5 rounds in segments of 1, 2 and 4
- * (cut short), so that plays 2 of the second and 4, 5 of the third look at losses; each round's
- * losses one of three vectors, all 243 histories and every outcome, with its probability from the
- * decisions of the running code (hedge_table.h). One replaced round must not change any of them by
- * more than e^epsilon, epsilon being what the largest of the games can spend, or what was planned
- * for each; with a delta, not by more than the delta that was planned for. Planted: sums that do
- * not restart, so that a round is paid for in two games, break it. */
+ * (cut short), so that play 2 of the second segment and plays 4 and 5 of the third look at losses.
+ * Each round's losses are one of three vectors. All 243 histories and every outcome are examined;
+ * the probabilities come from the decisions of the running code (hedge_table.h). One replaced round
+ * must not change any of them by more than e^epsilon, epsilon being what the largest of the games
+ * can spend, or what was planned for each; with a delta, not by more than the delta that was
+ * planned for. Planted: sums that do not restart, so that a round is paid for in two games, break
+ * it. */
 
 #include "experts/hedge_terms.h"
 #include "tests/exhaustive/hedge_table.h"
@@ -23,7 +24,7 @@ static const int place_of[ROUNDS] = {1, 3, 9, 27, 81};
 struct trial {
     struct table *table[GAMES];
     struct hedge_run game[GAMES];
-    bool remembers; /* planted: sums are those of the segment before, too */
+    bool remembers; /* planted: sums include those of the segment before */
     double (*probability)[PATHS_MAX];
     size_t count;
 };
@@ -123,7 +124,7 @@ static struct loss loss_of(const struct hedge_run *game, double epsilon, bool re
     return loss;
 }
 
-/* Games that were not planned: every draw that is played is paid for, and none besides. */
+/* Games that were not planned: exactly the draws that are played are paid for. */
 static void games_of(struct hedge_run *game, enum hedge_strategy strategy)
 {
     static const uint64_t first[GAMES] = {0, 1, 3};

@@ -1,12 +1,12 @@
 /* Every outcome of the noise and of the mechanism on a toy domain, with exact probabilities.
  *
  * At small scales a trial of the noise is two words: two digits and a sign. every_choice walks
- * through every accepted combination of digits and sign of as many trials as there are coordinates;
- * each has an exact integer weight (the number of words that mean it), so that the tally of an
- * outcome is its probability times the number of all accepted words, a lower bound that lacks only
- * what falls to the exact path: the "unseen" weight, below 2^-42 of the whole. Which words mean
- * which digit is asked of the cells; that a refused trial ("minus zero") changes nothing follows
- * from trials being independent, and the later trials of a block are of no use.
+ * through every accepted combination of digits and sign, for one trial per coordinate. Each
+ * combination has an exact integer weight: the number of words that mean it. So the tally of an
+ * outcome is its probability times the number of all accepted words. It is a lower bound: it lacks
+ * what the exact path decides, the "unseen" weight, which is below 2^-42 of the whole. The table's
+ * cells say which words mean which digit. A refused trial ("minus zero") changes nothing, because
+ * trials are independent. The later trials of a block are not used.
  *
  * The checker then demands P(o|x) <= e^epsilon (P(o|x') + unseen) for every outcome o and every
  * pair of neighbours, with e^epsilon rounded up: no sampling, no false alarms. Planted faults must
@@ -67,15 +67,6 @@ static uint64_t word_of(const struct noise_digit *digit, uint64_t outcome, bool 
     return word;
 }
 
-static void multiply(mpz_t weight, uint64_t factor)
-{
-    mpz_t wide;
-    mpz_init(wide);
-    mpz_import(wide, 1, 1, sizeof factor, 0, 0, &factor);
-    mpz_mul(weight, weight, wide);
-    mpz_clear(wide);
-}
-
 /* Words come digit by digit, lowest first, each digit for all trials: as laplace_kernel.h says. */
 static enum status every_fill(void *self, void *out, size_t bytes)
 {
@@ -89,7 +80,7 @@ static enum status every_fill(void *self, void *out, size_t bytes)
 
     CHECK(every->noise->low_bits == 0 && trials >= every->count);
     mpz_init_set_ui(accepted, digit[0].mass[0]); /* all words of a trial but those of minus zero */
-    multiply(accepted, digit[1].mass[0]);
+    mpz_mul_ui(accepted, accepted, digit[1].mass[0]);
     mpz_sub(accepted, every->trial_words, accepted);
     for (size_t i = 0; i < trials; i++) { /* a decided zero */
         word[i] = word_of(&digit[0], 0, false);
@@ -102,8 +93,8 @@ static enum status every_fill(void *self, void *out, size_t bytes)
         uint64_t sign = choice % 2 == 0 ? UINT64_C(1) << SIGN_BIT : 0;
         word[i] = word_of(&digit[0], lower, every->last_of_interval) | sign;
         word[trials + i] = word_of(&digit[1], upper, every->last_of_interval);
-        multiply(every->weight, digit[0].mass[lower]);
-        multiply(every->weight, digit[1].mass[upper]);
+        mpz_mul_ui(every->weight, every->weight, digit[0].mass[lower]);
+        mpz_mul_ui(every->weight, every->weight, digit[1].mass[upper]);
         mpz_mul(every->whole, every->whole, accepted);
     }
     mpz_clear(accepted);

@@ -1,6 +1,6 @@
-/* What a coordinator with a helper sees of a masked round depends on the honest survivors' sum only: every
- * mask modulo 4 of three sites, enumerated. The rules are those of masks/masks.h with words of two bits,
- * so the model stands here and streams are uniform. Each rule that is broken shows. */
+/* What a coordinator with a helper sees of a masked round depends only on the sum of the honest survivors.
+ * All masks modulo 4 of three sites are enumerated. The rules are those of masks/masks.h with words of two
+ * bits and uniform streams; this file has its own model of them. Each broken rule must be seen. */
 
 #include <criterion/criterion.h>
 #include <stdbool.h>

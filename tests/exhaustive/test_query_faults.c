@@ -131,7 +131,8 @@ static void add_unsplit(int64_t *sum, const struct query *query, unsigned grid_b
     }
 }
 
-/* Planted: a person counts in every interval that it lives through, as a table of one line an interval has it. */
+/* Planted: a person counts in every interval that they live through, as in a table with one line for each
+ * interval. */
 static void add_each_interval(int64_t *sum, const struct query *query, unsigned grid_bits,
                               double threshold, const struct row *row)
 {

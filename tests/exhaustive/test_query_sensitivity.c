@@ -1,6 +1,6 @@
-/* Every pair of records of a toy domain, for every kind of question: how far apart their
- * contributions are in the L1 and in the L2 norm is at most what is charged, and just so much where the
- * question can show it. test_query_faults.c plants faults. */
+/* Every pair of records of a toy domain, for every kind of question: the distance between their
+ * contributions, in the L1 and in the L2 norm, is at most what is charged. Where the domain can show
+ * it, some pair reaches that bound. test_query_faults.c plants faults. */
 
 #include "query/candidates.h"
 #include "tests/exhaustive/query_domain.h"
@@ -135,7 +135,8 @@ Test(query_sensitivity, of_trees_shows_planted_faults)
     }
 }
 
-/* Numbers and their products are rounded, which is charged a step each: no more, and no less than what is not rounded. */
+/* Numbers and their products are rounded, which is charged a step each: the distance is at most the charge, and at
+ * least that of the numbers that are not rounded. */
 Test(query_sensitivity, of_correlations_is_reached_but_for_the_rounding)
 {
     static const char *const correlated[] = {
@@ -163,7 +164,7 @@ Test(query_sensitivity, of_correlations_is_reached_but_for_the_rounding)
     }
 }
 
-/* Of pairs that lack nothing: the sensitivity is reached by none of the domain's, and never passed by any on a finer grid. */
+/* Pairs without missing values. No pair of the domain reaches the sensitivity, and no pair on a finer grid exceeds it. */
 Test(query_sensitivity, of_correlations_is_not_passed_by_numbers_between)
 {
     enum { STEPS = 25 };

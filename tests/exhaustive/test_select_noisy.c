@@ -1,8 +1,8 @@
-/* Every outcome of report-noisy-max for every pair of neighbours on a toy grid. The mechanism is
- * the argmin of scores plus noise (tests/unit), and the noise is exact (test_laplace.c), so that
- * its formula, summed over the noise of one candidate, is what there is to examine: that twice the
- * sensitivity is needed, and that ties are harmless when the index breaks them, not when the data
- * do. */
+/* Every outcome of report-noisy-max for every pair of neighbours on a toy grid. Other tests show
+ * that the mechanism is the argmin of scores plus noise (tests/unit), and that the noise is exact
+ * (test_laplace.c). So this test examines the formula alone, summed over the noise of one
+ * candidate. It shows that twice the sensitivity is needed. Ties are harmless if the index breaks
+ * them, and not if the data do. */
 
 #include "base/status.h"
 #include "tests/exhaustive/select_grid.h"
@@ -31,7 +31,7 @@ static void tails_of(mpfr_t tail[TAILS], unsigned long numerator, unsigned long 
     mpfr_clears(decay, all, NULL);
 }
 
-/* Whether j goes before i when both have the same noisy score. */
+/* Whether j wins against i when both have the same noisy score. */
 typedef bool (*tie_rule)(const int64_t *scores, size_t j, size_t i);
 
 static bool lowest_index(UNUSED const int64_t *scores, size_t j, size_t i)
@@ -80,7 +80,7 @@ static bool noisy_is_private(tie_rule before, unsigned long scale)
             wins(outcomes->p[v][i], tail, before, scores, K, i);
             mpfr_add(sum, sum, outcomes->p[v][i], MPFR_RNDN);
         }
-        mpfr_ui_sub(sum, 1, sum, MPFR_RNDN); /* what lies beyond REACH */
+        mpfr_ui_sub(sum, 1, sum, MPFR_RNDN); /* the probability of noise beyond REACH */
         cr_assert(mpfr_sgn(sum) >= 0 && mpfr_cmp_d(sum, 0x1p-100) < 0);
     }
     bool private = is_private(outcomes, 1000000);
@@ -92,7 +92,8 @@ static bool noisy_is_private(tie_rule before, unsigned long scale)
     return private;
 }
 
-/* P(first of many) for neighbours in which it is ahead of all others by 1, or behind them by 1. */
+/* P(first of many) for neighbours in which its score is better than all others by 1, or worse by
+ * 1. */
 static double first_of_many(tie_rule before)
 {
     enum { MANY = 40 };

@@ -1,9 +1,9 @@
 /* Every allocation that a machine makes in an undisturbed run is refused once, the n-th in the n-th
  * run: the step says STATUS_NO_MEMORY, the program begins anew from its journal, and the job ends
- * with everything as if nothing had happened. malloc and its kin are wrapped by the linker. GMP's
- * memory alone is never refused: GMP cannot go on without and ends the process, in noise/lazy.c as
- * by itself, and this test is in that process. With sanitizers every eighth allocation is refused: an
- * allocation costs ten times as much there, and the build without them refuses each. */
+ * with everything as if nothing had happened. malloc and its kin are wrapped by the linker. Only
+ * GMP's memory is never refused. Without memory GMP ends its process, and this test runs in that
+ * process. With sanitizers every eighth allocation is refused: an allocation costs ten times as much
+ * there, and the build without them refuses each. */
 
 #include "sim/world.h"
 
@@ -30,7 +30,7 @@ void __wrap_free(void *old);
 
 static struct {
     bool watching;    /* the program under test is running */
-    size_t countdown; /* so many allocations until one is refused; 0: none */
+    size_t countdown; /* allocations until one is refused; 0: none */
     bool refused;     /* one was, since the program was entered */
     bool ever;        /* one was, in this run */
     int64_t balance;  /* blocks taken and not given back */
@@ -97,7 +97,7 @@ static bool leave(UNUSED struct world *world, UNUSED const struct node *node)
     return refused;
 }
 
-/* Returns whether an allocation was refused, that is, whether the run has so many. */
+/* Returns whether an allocation was refused. If none was, the run has fewer allocations. */
 static bool run(size_t under_test, size_t refuse_at, enum trial trial, enum local_trial local)
 {
     static struct world world;
@@ -106,7 +106,7 @@ static bool run(size_t under_test, size_t refuse_at, enum trial trial, enum loca
     plan_calm(&plan, 1);
     plan.trial = trial;
     plan.local = local;
-    plan.deadline_s = 1000; /* long, so that whoever begins anew is back in time */
+    plan.deadline_s = 1000; /* long, so that a program that begins anew is back in time */
     plan.join_deadline_s = 1000;
     memory.under_test = under_test;
     memory.countdown = refuse_at;

@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { AGENT = 1 };
 
-/* Whoever a frame is for, this agent gets it; what it says itself the liar has overheard. */
+/* This agent gets every frame, whoever it is for. The liar hears what the agent says. */
 static void deliver(struct harness *harness, bool damaged)
 {
     struct world *world = &harness->world;

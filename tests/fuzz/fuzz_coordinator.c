@@ -1,5 +1,5 @@
-/* Bytes -> events -> the coordinator's machine, among agents that answer like agents, except when
- * they do not, and in frames of the input's own. */
+/* Bytes -> events -> the coordinator's machine, among agents that answer properly or, where the
+ * input says so, badly, and in frames of the input's own. */
 
 #include "fuzz/fuzz_harness.h"
 

@@ -1,5 +1,5 @@
-/* fuzz_http.c - bytes at the port for HTTP, in up to four pieces, each behind a look at the port. Whatever they are, the
- * connection is ended by its deadline, only a request for the very path is answered, and the port goes on. */
+/* fuzz_http.c - bytes at the port for HTTP, in up to four pieces, with a turn of the server after each. Whatever the
+ * bytes are, the connection ends by its deadline, only a request for the exact path is answered, and the port goes on. */
 
 #include "base/check.h"
 #include "http/http.h"
@@ -38,7 +38,7 @@ static const struct http_route route[] = {
     {.path = "/made", .type = "text/plain", .make = make},
     {.path = "/act", .type = "text/plain", .act = act, .given = {"X-Given"}}};
 
-/* One server for all inputs: what one of them leaves behind, the next ones meet. */
+/* One server for all inputs, so that a state that one input leaves can harm the next. */
 static struct http *server(void)
 {
     static struct http *http;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# layers.sh - fails when a line of code reaches into a room it has no business in.
+# layers.sh - fails if a line of code includes a room that its own room may not include.
 #
 #     tests/layers/layers.sh ROOT           # the sources of the tree at ROOT
 #     tests/layers/layers.sh ROOT BUILD     # and what the libraries and programs built there ask for
@@ -49,7 +49,8 @@ find . -name CMakeLists.txt -not -path './build*' -not -path './.git/*' -not -pa
             { kind = ""; section = "" }'
     done >"$work/declared"
 
-# What may never be declared. The machines see no io, the driver cannot spend, and base knows nobody.
+# What may never be declared: machines do not see io, the driver cannot spend, and base includes no
+# room.
 while read -r from to reason; do
     awk -F '\t' -v from="$from" -v to="$to" -v reason="$reason" '
         $1 == "D" && $2 ~ ("^(" from ")$") && $3 ~ ("^(" to ")$") && $2 != "studies" {
@@ -108,7 +109,7 @@ xargs -r awk -f "$here/strip.awk" <"$work/sources" >"$work/code"
 awk -f "$here/rules.awk" "$work/declared" "$work/headers" "$work/code" >>"$work/violations"
 awk -f "$here/unused.awk" "$here/for_tests.txt" "$work/code" >>"$work/violations"
 
-# Comments are code here: work that is not done belongs in an issue.
+# Comments too: unfinished work belongs in an issue.
 {
     grep -nE '\b(TODO|FIXME|XXX|HACK)\b' -r common agent coordinator cli lab tests cmake proto scripts compose .ci \
         --include='*.[ch]' --include='CMakeLists.txt' --include='*.cmake' --include='*.proto' --include='*.sh' \
@@ -116,7 +117,7 @@ awk -f "$here/unused.awk" "$here/for_tests.txt" "$work/code" >>"$work/violations
         grep -v '^tests/layers/' | sed 's/:\([0-9]*\):.*/:\1: says that something is not done; open an issue instead/'
 } >>"$work/violations" || true
 
-# A report says of the trust what its row says: no page knows one by name.
+# A report shows the sentences of the trust's row. No page names a trust.
 trusts=$(sed -n 's/.*\.name = "\([a-z]*\)".*/\1/p' common/job/trust.c | paste -sd'|')
 grep -nwE "$trusts" common/report/*.{js,html} | sed 's/^\([^:]*:[0-9]*\):.*/\1: names a trust: show what its row says (job\/trust.h)/' >>"$work/violations" || true
 
@@ -170,7 +171,8 @@ if [ -n "$build" ]; then
         functions "$build/bin/$program" |
             comm -12 - "$work/lab" | sed "s|.*|bin/$program: holds & of the lab, which no daemon links|"
     done >>"$work/violations"
-    # Of a task the agent holds no closing, and the coordinator no answer: functions and tables of entries.
+    # The agent links no task's closing, and the coordinator links no task's answer: neither functions nor
+    # tables of entries.
     parts() { nm --defined-only --format=posix "$@" 2>/dev/null | awk '$2 ~ /^[TRD]$/ { print $1 }' | sort -u || true; }
     for pair in 'agent close coordinator' 'coordinator answer agent'; do
         read -r holder part owner <<<"$pair"

@@ -59,7 +59,7 @@ static void crash(struct world *world)
     node_crash(world, &world->node[some_machine(world)], "killed");
 }
 
-/* With one of these at every turn nothing else would ever happen. */
+/* If one of these came at every turn, nothing else would happen. */
 enum { SELDOM = 10 };
 
 static struct node *some_coordinator(struct world *world)

@@ -208,7 +208,7 @@ void checker_on_durable(struct world *world, struct node *node, struct slice bod
     record_free(&record);
 }
 
-/* Nobody lied and every deadline was far away: nothing may be missing. */
+/* Nobody lied, and no deadline was near: nothing may be missing. */
 static void check_undisturbed(struct world *world)
 {
     const struct checker *checker = &world->checker;
@@ -238,7 +238,7 @@ void checker_on_term(struct world *world, int64_t term, int64_t current)
     }
 }
 
-/* Who has the lead, by the database's own word, and is not stopped. */
+/* The process that leads, by the database, and is not stopped. */
 static void check_leader(struct world *world, const struct node *node)
 {
     const bool acts = !node->held && !node->stopped;

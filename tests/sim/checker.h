@@ -1,5 +1,5 @@
-/* checker.h - what must hold whatever happens, seen from outside: from what becomes durable and
- * from what leaves each program. Everything is computed again from the journals' bytes. */
+/* checker.h - what must hold in every run, seen from outside: from what becomes durable and from
+ * what leaves each program. Everything is computed again from the journals' bytes. */
 
 #ifndef SIM_CHECKER_H
 #define SIM_CHECKER_H
@@ -100,7 +100,8 @@ void checker_on_send(struct world *world, struct node *node, size_t to, struct s
 /** Something is written under a term while the database has another. */
 void checker_on_term(struct world *world, int64_t term, int64_t current);
 
-/** Something has happened: who leads knows every record, and soon after the last fault somebody does. */
+/** Called after each event: the leader knows every record, and soon after the last fault there is a
+ * leader. */
 void checker_on_turn(struct world *world);
 
 /** The run is over. */
@@ -157,7 +158,8 @@ uint64_t checker_committed_sum(struct world *world, const struct record *record,
 void collected_on_part(struct world *world, const struct node *node, struct slice body,
                        struct slice blob);
 
-/** Reads the number at a place of an answer of count numbers; false where the bytes are none of so many. */
+/** Reads the number at a place of an answer of count numbers; false if the bytes do not hold count
+ * numbers. */
 bool checker_value(uint64_t *value, struct slice bytes, size_t count, size_t place);
 
 #endif

@@ -1,5 +1,5 @@
-/* What must hold besides under central trust, of agents and journals. What an agent answers is known
- * from the first time it leaves. */
+/* What must also hold under central trust, for agents and journals. An agent's answer is known from
+ * the first time that it leaves. */
 
 #include "coordinator/round_state.h"
 #include "crypto/digest.h"
@@ -100,7 +100,8 @@ void central_on_chunk(struct world *world, struct known_answer *answer,
     }
 }
 
-/* What is asked for whole is a release: it has the digest that an invitation or a release named. */
+/* A message that is asked for whole is a release: it has the digest that an invitation or a release
+ * named. */
 void central_on_piece(struct world *world, const struct message *message, struct slice payload)
 {
     const struct checker *checker = &world->checker;

@@ -27,7 +27,7 @@ void checker_on_forget(struct world *world, const struct node *node, uint64_t se
     record_free(&record);
 }
 
-/* A death may have come between the forgetting and the overwriting, and nobody can tell: it is wiped again. */
+/* A program may have died between forgetting and overwriting. Nobody can tell, so the blob is wiped again. */
 static void check_wiped(struct world *world, const struct node *node, uint64_t sequence,
                         const struct record *record)
 {

@@ -14,7 +14,7 @@
 
 enum { WORDS_MAX = 128 };
 
-/* An answer's blob behind its words: a seed, a key for each pair, the roster. */
+/* What follows the words in an answer's blob: a seed, a key for each pair, the roster. */
 struct opening {
     struct digest seed;
     const uint8_t *pair;
@@ -24,7 +24,7 @@ struct opening {
     enum masks_width width;
 };
 
-/* That a round of so many sites has, by the job's text alone. */
+/* The terms of a round with this number of sites, by the job's text alone. */
 static enum masks_width masked_width(const struct job *job, uint32_t round, size_t sites)
 {
     uint32_t within;
@@ -69,7 +69,7 @@ static struct digest pair_of(const struct opening *opening, size_t rank)
     return key;
 }
 
-/* What it was before it was masked: as if it had left the agent so. */
+/* The answer before it was masked. */
 static void unmask(struct known_answer *answer, const struct opening *opening)
 {
     uint64_t words[WORDS_MAX];
@@ -150,7 +150,8 @@ static void on_durable_list(struct world *world, const struct node *node,
         .agent = node->number, .job = *job, .round = round, .set = record->as.survivors.set};
 }
 
-/* A site that began anew sends the keys that it had: else a roster that names them would be lost for it. */
+/* A site that began anew sends its former keys. Otherwise a roster that names these would be lost for
+ * it. */
 static void on_durable_keys(struct world *world, const struct node *node,
                             const struct record *record, struct slice blob)
 {
@@ -177,7 +178,7 @@ static void on_durable_keys(struct world *world, const struct node *node,
         .agent = node->number, .sequence = node->memory->count, .record = *record, .packed = blob};
 }
 
-/* The latest durable ones: a secret and a seed, and behind them what may leave. */
+/* The latest durable keys: a secret and a seed, then what may leave. */
 static void check_keys(struct world *world, size_t agent, const struct message *message,
                        struct slice payload)
 {

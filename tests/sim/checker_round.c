@@ -116,7 +116,7 @@ static void check_sum(struct world *world, const struct record *record, size_t c
     }
 }
 
-/* A row of each site, in the order in which the round lists them: its records, and its answer as it left it. */
+/* A row for each site, in the round's order: its records, and its answer as it left the site. */
 static void check_sites(struct world *world, const struct record *record, struct slice rows)
 {
     const size_t count = record->as.round.sum_count;

@@ -1,5 +1,5 @@
-/* What may leave a program. The budget of bytes is the journal: nothing else that depends on
- * records can leave an agent, and nothing that is not decided can leave the coordinator. */
+/* What may leave a program. Only what the journal holds may leave: an agent sends nothing else that
+ * depends on records, and the coordinator nothing that is not decided. */
 
 #include "sim/world.h"
 
@@ -39,7 +39,7 @@ static void check_chunk(struct world *world, size_t agent, const struct message 
         central_on_chunk(world, answer, message, payload);
         return;
     }
-    /* Behind the words of a masked answer stands what opens them. */
+    /* The words of a masked answer are followed by what opens them. */
     const uint64_t size = answer == NULL ? 0 : answer->record.as.answer.answer_bytes;
     if (answer == NULL || offset > size || payload.size > size - offset ||
         memcmp((const uint8_t *)answer->bytes.data + offset, payload.data, payload.size) != 0) {
@@ -117,7 +117,7 @@ static void check_release(struct world *world, const struct message *message)
     }
 }
 
-/* Who leads no longer, and has yet to learn it, may still ask for a round that is decided; its question is the same. */
+/* A former leader that does not know it yet may still ask for a round that is decided. Its question is the same. */
 static void check_invite(struct world *world, const struct node *node,
                          const struct message *message)
 {

@@ -1,5 +1,5 @@
 /* A coordinator of several that hold the agents of one job: the program's own way to follow the others (coordinator/
- * main_collect.c), at every look. It may die in the middle of one: what it is made of goes when the look has ended. */
+ * main_collect.c), at every look. It may die in the middle of a look. Its memory is freed when the look has ended. */
 
 #include "sim/world.h"
 
@@ -19,7 +19,7 @@ bool world_is_collected(const struct world *world, const struct node *node)
     return node->number == COORDINATOR && world->plan.collectors > 0;
 }
 
-/* Whoever may lead has the same list. */
+/* All coordinators that may lead have the same list. */
 bool world_lists(const struct world *world, const struct node *node, size_t peer)
 {
     const size_t group = world_collects(world, node) ? node->process : 0;
@@ -93,7 +93,7 @@ void collected_look(struct world *world, struct node *node)
     (void)server_visit(world, before);
     node->look_due_ms = world->now_ms + node->collect.source.every_ms;
     if (!node->up) {
-        node_free(world, node); /* it has died, or come to its end, meanwhile */
+        node_free(world, node); /* it has died or ended meanwhile */
     } else if (status != STATUS_OK || node->killed) {
         world->tally.looks_failed++;
         node_restart(world, node, why.text);

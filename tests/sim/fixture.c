@@ -51,14 +51,14 @@ static const struct {
                       " share: 0.4, grid_bits: 10}\n"},
 };
 
-/* Of the same rounds and prices as TRIAL_LOCAL, and nobody's own answer is looked at. */
+/* The same rounds and prices as TRIAL_LOCAL; the checks look at no single answer. */
 static const char JOINED[] =
     "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.6,"
     " tolerance: 0.01, grid_bits: 10, experts: {own: false, shifts: [0.25]}}\n"
     "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 4,"
     " share: 0.4, grid_bits: 10}\n";
 
-/* Of the same rounds as TRIAL_PLAYS: two segments each, of which the second one's last play is the
+/* The same rounds as TRIAL_PLAYS: two segments each. The last play of the second segment is the
  * last pick. */
 static const char SEGMENTS[] =
     "  - {task: fit, loss: logistic, lambdas: [0.5, 0.9], share: 0.5,"
@@ -68,7 +68,7 @@ static const char SEGMENTS[] =
     "  - {task: losses, strategy: rwm, horizon: doubling, loss: zero_one, rounds: 2, batch: 4,"
     " share: 0.2, grid_bits: 10}\n";
 
-/* Of the same rounds and prices as TRIAL_LOCAL. */
+/* The same rounds and prices as TRIAL_LOCAL. */
 static const char ANSWERS[] =
     "  - {task: statistics, lambdas: [0.5, 0.9], share: 0.3, batch: 12, grid_bits: 10}\n"
     "  - {task: predict, loss: squared, lambdas: [0.5], share: 0.3, tolerance: 0.01,"

@@ -13,8 +13,8 @@
 
 enum { SIM_TEXT_BYTES = 2048, SIM_AGENTS = 3, SIM_RECORDS = 12 };
 
-/* The agents' allowance for any so many days: the job, and the one before; else little more than one
- * job, so that lies exhaust it. */
+/* The agents' allowance for a window of days: two jobs, or little more than one, so that lies
+ * exhaust it. */
 enum { SIM_WINDOW_DAYS = 8, SIM_WINDOW_PATIENT_MICRO = 2000000, SIM_WINDOW_LIES_MICRO = 1300000 };
 
 struct fixture {

@@ -1,5 +1,5 @@
-/* Those who do not keep to the protocol: a coordinator that lies to the agents (its forged frames
- * come beside the honest one's), an admitted key in hostile hands, a stranger, and plain rubbish.
+/* Peers that break the protocol: a coordinator that lies to the agents (its forged frames come
+ * beside the honest one's), a hostile peer with an admitted key, a stranger, and random bytes.
  */
 
 #include "crypto/digest.h"
@@ -72,7 +72,7 @@ static struct artifact some_artifact(struct world *world)
     }
 }
 
-/* It comes along now and then, and is not always what its digest says. */
+/* It sometimes comes along, and does not always match its digest. */
 static struct slice liar_input(struct world *world, const struct message *invite)
 {
     const struct slice bytes = world->liar.bytes;
@@ -121,7 +121,7 @@ void liar_act(struct world *world)
     network_inject_message(world, COORDINATOR, some_agent(world), &message, payload);
 }
 
-/* Who has joined the liar's own job is asked for everything. */
+/* An agent that has joined the liar's own job is asked for everything. */
 static void liar_invite(struct world *world, size_t to)
 {
     struct message invite = {.kind = MESSAGE_INVITE};
@@ -134,7 +134,8 @@ static void liar_invite(struct world *world, size_t to)
     network_inject_message(world, COORDINATOR, to, &invite, liar_input(world, &invite));
 }
 
-/* What agents ask of the liar it answers: the text, its experts, and for their answers on them. */
+/* The liar answers what agents ask: it sends the text and its experts, and asks for their answers
+ * on these. */
 static void liar_serve(struct world *world, size_t to, const struct message *fetch,
                        struct slice source)
 {
@@ -245,7 +246,7 @@ static void mallory_chunk(struct world *world, size_t self, const struct message
     network_inject_message(world, self, COORDINATOR, &chunk, payload);
 }
 
-/* It answers like an agent, except when it does not. */
+/* It answers like an agent, and sometimes wrongly. */
 void mallory_hear(struct world *world, size_t self, struct slice control)
 {
     struct message heard;

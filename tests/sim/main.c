@@ -1,10 +1,10 @@
-/* sim - runs the real machines in a world where everything goes wrong, once for each seed.
+/* sim - runs the real machines in a world with faults of all kinds, once for each seed.
  *
  *     sim [--seed N] [--count N] [--verbose]     seeds N, N+1, ...; a failing one is printed
  *     sim --seeds FILE                           the seeds of a file, one in a line
  *     sim --shared ...                           several coordinators share each job
  *     sim --collected ...                        and some of them collect: each has agents of its own
- *     sim --planted NAME|all [--count N]         a wrong program has to be noticed within N seeds
+ *     sim --planted NAME|all [--count N]         the checkers must notice a wrong program within N seeds
  *
  * Exit code: 0 when nothing failed (planted: when everything was noticed), 1 otherwise, 2 for
  * usage. */

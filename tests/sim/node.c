@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_LEAD_MS = 1000 }; /* so often a driver asks at least whether its journal is another's */
+enum {
+    LOOK_LEAD_MS = 1000
+}; /* the longest time after which a driver asks again whether another
+                               * program has its journal */
 
 static int64_t clock_of(const struct node *node, int64_t world_ms)
 {
@@ -65,7 +68,7 @@ bool node_shares(const struct world *world, const struct node *node)
     return node->number == COORDINATOR && world_is_shared(world);
 }
 
-/* Of those who share a job: it may lead. */
+/* Whether it may lead, among coordinators that share a job. */
 static bool may_lead(const struct world *world, const struct node *node)
 {
     return node_shares(world, node) && !world_collects(world, node);
@@ -140,7 +143,7 @@ static void perform(struct world *world, struct node *node, const struct effect 
     }
 }
 
-/* Returns whether a program that thought it led knows better now. */
+/* Returns whether a program that took itself for the leader knows now that it is not. */
 static bool looks(struct world *world, struct node *node)
 {
     if (node->reads ||

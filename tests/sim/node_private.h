@@ -9,7 +9,7 @@
 void node_enter(struct world *world, const struct node *node);
 bool node_leave(struct world *world, const struct node *node);
 
-/** Returns a time from now on, at most so much later. */
+/** Returns a time from now on, later by at most this much. */
 int64_t node_after(struct world *world, uint64_t most);
 
 /** Performs an EFFECT_COMMIT or EFFECT_FORGET, or has it done later. */

@@ -1,4 +1,4 @@
-/* How a program of the world starts, from its journal, is held up, and ends. */
+/* How a program of the world starts from its journal, is delayed, and ends. */
 
 #include "database/lease.h"
 #include "sim/node_private.h"
@@ -16,7 +16,7 @@ static enum status draw(void *self, void *out, size_t bytes)
     return random_fill(&seeded, out, bytes);
 }
 
-/* Gives the lease back, where there is one; who was killed cannot. */
+/* Gives the lease back, if there is one. A program that was killed cannot. */
 static void close_journal(struct world *world, struct node *node)
 {
     if (node->journal.self != NULL && !node->reads) {
@@ -159,7 +159,7 @@ void node_hear_roster(struct world *world, struct node *node)
     }
 }
 
-/* Of several coordinators one leads; the others look now and then whether they may. */
+/* One of several coordinators leads. The others look from time to time whether they may. */
 static bool open_journal(struct world *world, struct node *node)
 {
     enum { LOOK_MS = 500 };
@@ -282,7 +282,7 @@ void node_stop(struct world *world, struct node *node)
         hold_ms += LEASE_MS;
     }
     if (!node->keeper_held && hold_ms > DATABASE_ANSWER_MS) {
-        hold_ms = DATABASE_ANSWER_MS; /* nothing but a question keeps one thread alone waiting */
+        hold_ms = DATABASE_ANSWER_MS; /* only a question makes a single thread wait */
     }
     node->held_until_ms = world->now_ms + hold_ms;
     world_tell(world, "coordinator %zu is held up until %lld ms", node->process,

@@ -1,6 +1,6 @@
-/* What a program writes. Where it has a disk of its own that is done at once, and answered later. Where it writes to the database
- * that coordinators share it is done later too, beside whatever else the machine hears and says meanwhile, as io/driver_write.c
- * does it: so nothing that follows from a record may leave before the record is there. */
+/* What a program writes. With a disk of its own it writes at once, and the answer comes later. To the database that coordinators
+ * share it writes later too, while the machine hears and sends other messages, as in io/driver_write.c. So nothing that follows
+ * from a record may leave before the record is durable. */
 
 #include "base/check.h"
 #include "crypto/digest.h"
@@ -29,7 +29,7 @@ static void plan_fault(struct world *world, struct node *node)
     }
 }
 
-/* A journal believes the digest that a machine knows. A wrong one would make a record damaged that is not. */
+/* A journal uses the digest that a machine knows. With a wrong one a good record would seem damaged. */
 static void check_digest(const struct effect *effect)
 {
     if (effect->as.commit.digest != NULL) {
@@ -143,7 +143,7 @@ void node_write_first(struct world *world, struct node *node)
     struct sim_write *write = node->write;
     const struct seeded_random before = node->before_step;
     struct digest is;
-    node->write = write->next; /* whoever restarts meanwhile drops the rest */
+    node->write = write->next; /* a program that restarts meanwhile drops the rest */
     if (write->effect.kind == EFFECT_COMMIT) {
         digest_sha256(&is, &write->effect.as.commit.blob, 1);
         if (!digest_equal(&is, &write->blob)) {

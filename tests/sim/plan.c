@@ -57,8 +57,8 @@ static uint32_t between(struct dice *dice, uint32_t least, uint32_t most)
     return least + (uint32_t)dice_below(dice, most - least + 1);
 }
 
-/* Two seeds in seven are of central trust, two in twenty-one of distributed: the number alone decides, and no throw of the dice, so that the
- * others mean what they always meant. */
+/* Two seeds in seven are of central trust, two in twenty-one of distributed: the seed's number decides, and not the dice, so that
+ * the other seeds keep their meaning. */
 static enum trial trial_of(uint64_t seed)
 {
     const bool central = seed % 7 == 2 || seed % 7 == 4;

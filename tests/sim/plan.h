@@ -37,7 +37,7 @@ enum planted {
     PLANTED_ROSTER_EARLY, /* a roster is told before it is durable */
     PLANTED_SETTLE_EARLY, /* so are the survivors */
     PLANTED_SIGN_EARLY,   /* an agent signs a list before it is durable */
-    PLANTED_TWO_LISTS,    /* after a crash the coordinator has forgotten whom it named */
+    PLANTED_TWO_LISTS,    /* after a crash the coordinator does not know whom it named */
     PLANTED_KEYS_EARLY,   /* keys leave before they are durable */
     PLANTED_TWO_KEYS,     /* after a crash a site has forgotten its keys */
     PLANTED_NOT_WIPED,    /* what opens an answer's masks is forgotten and not overwritten */
@@ -84,8 +84,8 @@ struct plan {
     uint64_t whole_bytes_max; /* of both programs */
     bool doubling;            /* of TRIAL_PLAYS: their horizon is unknown */
     bool faulty;
-    bool patient;  /* deadlines so long that every agent is back in time, and nobody lies: then the
-                      job must end as if nothing had happened */
+    bool patient;  /* deadlines are long enough for every agent, and nobody lies: then the job must
+                      end as without any fault */
     bool earlier;  /* the agents have done the same job before; its frames come again */
     bool approved; /* the agents' operators have the job's text already */
     uint32_t cohort_min;
@@ -137,7 +137,7 @@ struct plan {
     uint32_t hold_ms_max;
     unsigned collectors; /* of these: processes 1 to collectors collect */
     bool joined;         /* the job's text is one that may have collectors */
-    size_t group[8];     /* by peer: which process has it on its list; 0: whoever may lead */
+    size_t group[8];     /* by peer: which process has it on its list; 0: those that may lead */
     /* weights */
     unsigned stop;          /* a coordinator is stopped */
     unsigned database_stop; /* the database */

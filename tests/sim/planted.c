@@ -1,4 +1,4 @@
-/* Wrong variants of the programs, made by bending what they do: each has to be noticed. */
+/* Wrong variants of the programs. The checkers must notice each of them. */
 
 #include "coordinator/round_state.h"
 #include "crypto/digest.h"
@@ -36,7 +36,7 @@ static void bend_sum(const struct world *world, struct record *record)
 
 enum { ANSWERS_MAX = 64 };
 
-/* Of a query: what it releases is the sum itself. */
+/* For a query, which releases the sum itself. */
 static void bend_noise(const struct world *world, const struct node *node, struct record *record)
 {
     uint32_t within;
@@ -108,7 +108,7 @@ uint8_t *planted_part(const struct world *world, const struct node *node, struct
     return bent;
 }
 
-/* It does not ask what has become of it. */
+/* It does not ask for the outcome. */
 enum status planted_retry(struct world *world, struct node *node, uint64_t *sequence,
                           struct slice body, struct slice blob)
 {

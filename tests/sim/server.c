@@ -209,7 +209,7 @@ static bool tell_end(const struct question *question, struct pg_result *answer)
     return true;
 }
 
-/* The primary key: no sequence twice, whoever asks. */
+/* The primary key: no sequence twice. */
 static bool add_record(const struct question *question, struct pg_result *answer)
 {
     struct server *server = question->server;
@@ -315,6 +315,7 @@ const struct server_statement *server_statement_of(const char *statement)
            strstr(statement, known[which].words) == NULL) {
         which++;
     }
-    CHECK(which < sizeof known / sizeof known[0]); /* a statement that is new: teach it here */
+    CHECK(which < sizeof known / sizeof known[0]); /* a statement that this server does not know:
+                                                    * add it here */
     return &known[which];
 }

@@ -81,13 +81,13 @@ void server_free(struct server *server);
 /** Whose program runs now: what the journal asks and what its clock shows is of this one. Returns who it was before. */
 struct node *server_visit(struct world *world, struct node *node);
 
-/** Opens the shared journal for whom server_visit named. Fails as journal_open. */
+/** Opens the shared journal for the coordinator that server_visit named. Fails as journal_open. */
 MUST_USE enum status server_open(struct journal *out);
 
 /** Whether a program leads, by the database's own word. */
 bool server_is_led_by(const struct world *world, const struct node *node);
 
-/** The server stops: what runs is lost, what was committed stays. It is back after so long. */
+/** The server stops for a time. Statements that run are lost, and commits stay. */
 void server_stop(struct world *world, int64_t ms);
 
 /** When something happens by itself, and lets it happen. */

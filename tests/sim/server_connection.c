@@ -1,5 +1,5 @@
-/* A question may be held up before it arrives or after it is answered, while the rest of the world goes on; its answer may be
- * lost; it may be lost itself; and it may be left at the server, to be begun when its asker has long given up. */
+/* A question may be delayed before it arrives or after it is answered, while the rest of the world goes on. The question or
+ * its answer may be lost. It may also wait at the server until its asker has given up, and be begun then. */
 
 #include "sim/server_private.h"
 
@@ -115,7 +115,7 @@ static unsigned rate_of(unsigned in_1000, const struct server_statement *which)
     return in_1000 / which->seldom;
 }
 
-/* Who stands by would hold up those whom it matters to: it goes on first. */
+/* A coordinator that stands by would delay the others, so it goes on first. */
 static void hold_up(struct world *world, struct node *node, const struct server_statement *which)
 {
     if (!node->keeping && (world->server.leader == node || world_collects(world, node)) &&

@@ -29,7 +29,8 @@ struct server_statement {
     bool (*perform)(const struct question *question, struct pg_result *answer);
     bool writes;
     unsigned
-        seldom; /* one of so many chances for a fault is one: most of what is asked only asks who leads */
+        seldom; /* one of this many chances for a fault becomes a fault. Most questions only ask who
+                 * leads */
 };
 
 const struct server_statement *server_statement_of(const char *statement);

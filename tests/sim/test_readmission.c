@@ -1,5 +1,5 @@
-/* One agent, revoked and admitted again while its answer is on its way, is in the sum once. What the
- * simulator found by chance, step by step. */
+/* An agent that is revoked and admitted again while its answer is on its way is in the sum once. The
+ * simulator found this fault; here it is step by step. */
 
 #include "crypto/digest.h"
 #include "sim/world.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run that takes more than this goes round in circles. */
+/* A run with more events than this does not end. */
 enum { STEPS_MAX = 400000, AFTERMATH_MS = 120000, TAKEOVER_MS = 10000 };
 
 const char *peer_name(size_t number)
@@ -87,7 +87,7 @@ void world_init(struct world *world, const struct plan *plan, bool verbose)
         node->process = i < MACHINES ? 0 : i - MACHINES + 1;
         node->data_number = i;
         node->heard = world_coordinator(world, i <= SIM_AGENTS ? plan->group[i] : 0);
-        /* With an earlier job about, "once" could mean that one: its frames come again. */
+        /* If an earlier job's frames come again, "once" could be about that job. */
         node->once = i % 2 == 0 && !plan->earlier;
         node->restart_ms = (int64_t)dice_below(&world->dice, plan->faulty ? 2000 : 20);
         node->clock_base_ms = (int64_t)dice_below(&world->dice, 1000000);
@@ -164,7 +164,7 @@ static void act(struct world *world)
     }
 }
 
-/* The job's end, at the latest: every round waits for its deadline. Each coordinator that shared it comes to its end as well. */
+/* The latest end of the job: every round waits for its deadline. Each coordinator that shared the job ends too. */
 static int64_t bound_ms(const struct world *world)
 {
     const struct plan *plan = &world->plan;

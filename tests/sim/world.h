@@ -102,7 +102,7 @@ struct node {
     bool looks; /* it looks at the others: what it is made of stays until that ends */
 };
 
-/* How much of what can happen did happen: a simulator in which nothing goes wrong shows nothing. */
+/* Counts of what happened: a run without faults shows nothing. */
 #define TALLY_LIST(ENTRY)                                                                          \
     ENTRY(jobs_done)                                                                               \
     ENTRY(jobs_failed)                                                                             \
@@ -230,7 +230,7 @@ void collected_leave(struct world *world, struct node *node);
 void collected_look(struct world *world, struct node *node);
 
 /** A program does not run for some time, and all others do: it is stopped, or waits for the server. It may be killed
- * meanwhile. Returns when it goes on: whoever is held while another one is goes on first. */
+ * meanwhile. Returns when it goes on. If another program is held already, the new one goes on first. */
 void world_hold(struct world *world, struct node *node);
 
 /* node.c */
@@ -259,7 +259,7 @@ void network_replay(struct world *world);
 void network_keep(struct world *world, const struct world *earlier);
 void network_free(struct world *world);
 
-/* planted.c: what a wrong program would do; nothing is planted in an ordinary run */
+/* planted.c: faults of a wrong program; an ordinary run has none */
 uint8_t *planted_body(const struct world *world, struct node *node, struct slice *body);
 uint8_t *planted_part(const struct world *world, const struct node *node, struct slice *blob);
 enum status planted_retry(struct world *world, struct node *node, uint64_t *sequence,

@@ -14,13 +14,13 @@ static inline double ns_of(clockid_t clock)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/** What an onlooker's clock says. */
+/** Wall-clock time. */
 static inline double now_ns(void)
 {
     return ns_of(CLOCK_MONOTONIC);
 }
 
-/** What this process has computed for. */
+/** The processor time of this process. */
 static inline double busy_ns(void)
 {
     return ns_of(CLOCK_PROCESS_CPUTIME_ID);

@@ -1,4 +1,4 @@
-/* dice.h - the choices a test makes: splitmix64 (Steele, Lea, Flood 2014). For what happens to a
+/* dice.h - the choices a test makes: splitmix64 (Steele, Lea, Flood 2014). For events around a
  * program, never for the randomness inside one. */
 
 #ifndef TESTS_SUPPORT_DICE_H
@@ -28,7 +28,7 @@ static inline uint64_t dice_below(struct dice *dice, uint64_t bound)
     return dice_word(dice) % bound;
 }
 
-/** Returns true once in so many times. */
+/** Returns true once in `times` times, on average. */
 static inline bool dice_one_in(struct dice *dice, uint64_t times)
 {
     return dice_below(dice, times) == 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Makes a dictionary with the schema's columns and so many rows; free dictionary.column. */
+/** Makes a dictionary with the schema's columns and a number of rows; free dictionary.column. */
 static inline struct dictionary dictionary_of(const struct schema *schema, uint64_t rows)
 {
     struct dictionary dictionary = {.record_count = rows, .column_count = schema->column_count + 1};

@@ -1,5 +1,5 @@
 /* erm_reference.h - the sure methods of learn/erm.h by plain loops straight from their papers, w in the primal
- * space for the smooth losses: slow, obvious, and only for comparison. */
+ * space for the smooth losses: slow and simple, for comparison. */
 
 #ifndef SUPPORT_ERM_REFERENCE_H
 #define SUPPORT_ERM_REFERENCE_H

@@ -1,5 +1,5 @@
-/* given_back.h - what is in memory when it is given back to the heap: for one file of a test that is
- * linked with -Wl,--wrap=free. */
+/* given_back.h - what memory holds when it is freed: for one file of a test that is linked with
+ * -Wl,--wrap=free. */
 
 #ifndef SUPPORT_GIVEN_BACK_H
 #define SUPPORT_GIVEN_BACK_H
@@ -12,11 +12,11 @@
 
 enum { GIVEN_BACK_WORDS = 3 };
 
-/* Words behind one another that are looked for in all memory that is given back, and how often they were
- * seen; volatile, as free is not expected to change anything. */
+/* Consecutive words that are looked for in all memory that is freed, and how often they were seen.
+ * volatile, because the compiler assumes that free changes nothing. */
 static unsigned char needle[GIVEN_BACK_WORDS * 8];
 static volatile size_t found;
-/* Memory that is waited for, and how often it was given back. */
+/* Memory whose end is waited for, and how often it was freed. */
 static const void *volatile awaited;
 static volatile size_t returned;
 
@@ -40,8 +40,8 @@ static inline void look_for(const void *words)
     found = 0;
 }
 
-/** Plants the words: gives memory back that holds them. The heap stays marked, so that a test of its own
- * should do it. */
+/** Plants the words: frees memory that holds them. The heap stays marked, so do this in a separate
+ * test. */
 static inline void give_back_unwiped(void)
 {
     volatile unsigned char *leak = malloc(64);

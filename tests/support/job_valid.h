@@ -175,7 +175,7 @@ static inline bool job_valid_stage(const struct job *job, const struct stage *st
     return false;
 }
 
-/* One round's price, and what all the pure ones come to; the filter judges those that are not. */
+/* The price of one round, and the sum of all pure ones. The filter judges the others. */
 static inline bool job_valid_price(const struct job *job)
 {
     const struct cost cost = round_cost(job, &job->filter, job_round_count(job));

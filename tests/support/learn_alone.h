@@ -24,7 +24,7 @@ struct learn_alone {
     double *state;
     double *look; /* the state after the look */
     double *value;
-    int64_t *sum; /* and behind it one site's */
+    int64_t *sum; /* then one site's */
     struct seeded_random seeded;
 };
 

@@ -1,4 +1,4 @@
-/* memory_journal.h - a journal in memory that fails in every way a disk can, and afterwards refuses
+/* memory_journal.h - a journal in memory that can fail as a disk does. After a fault it refuses
  * everything until it is opened again, as the real one does. */
 
 #ifndef SUPPORT_MEMORY_JOURNAL_H
@@ -32,7 +32,7 @@ struct memory_journal {
     struct memory_record *record; /* (count) owned; the sequence number is the place, from 1 */
     size_t count;
     bool broken;
-    unsigned countdown;       /* so many calls until the fault; 0: none is due */
+    unsigned countdown;       /* calls until the fault; 0: none is due */
     enum journal_fault fault; /* which */
 };
 

@@ -1,7 +1,7 @@
-/* quiet_fork.h - fork() in a test. Beside the test's own thread its process has one of the framework's, and a
- * child gets the locks of other threads as they stand. The C library sees to its own; an address sanitizer's
- * allocator does not, and the child of an unlucky moment would wait for a lock that nobody holds. So this waits
- * until every other thread sleeps: threads that wait for messages hold no lock.
+/* quiet_fork.h - fork() in a test. The process of a test also has a thread of the framework, and a child
+ * inherits the locks of other threads in their present state. The C library handles its own locks. An address
+ * sanitizer's allocator does not, and a child could wait for a lock that nobody holds. So this waits until
+ * every other thread sleeps: threads that wait for messages hold no lock.
  *
  * For the thread that the process began with; a test with threads that do not sleep has to fork before them. The
  * child ends with its parent, however that ends: an attack or a coordinator does not outlive its test. */
@@ -18,7 +18,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Whether the thread sleeps, or has ended. Its state is the letter behind its name in brackets. */
+/* Whether the thread sleeps, or has ended. Its state is the letter after its name in brackets. */
 static inline bool quiet_fork_sleeps(const char *thread)
 {
     char path[64];

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* A source that remembers its failure, so that the algorithm below reads as in the paper. */
+/* A source that keeps its failure, so that the algorithm below can be written as in the paper. */
 struct draws {
     const struct random *random;
     enum status status;

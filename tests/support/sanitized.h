@@ -1,4 +1,5 @@
-/* sanitized.h - with sanitizers a test of figures walks its paths a few times and judges no share: gcc's build does (docs/TESTING.md). */
+/* sanitized.h - with sanitizers a test of figures runs its code a few times and judges no figure. gcc's build judges them
+ * (docs/TESTING.md). */
 
 #ifndef SUPPORT_SANITIZED_H
 #define SUPPORT_SANITIZED_H

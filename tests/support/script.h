@@ -1,5 +1,5 @@
-/* script.h - random sources with a memory: one says the words it was told to, one keeps those it
- * said. */
+/* script.h - random sources for tests: one gives words from a list, one keeps the words that it
+ * gave. */
 
 #ifndef SUPPORT_SCRIPT_H
 #define SUPPORT_SCRIPT_H
@@ -30,7 +30,7 @@ static inline enum status script_fill(void *self, void *out, size_t bytes)
     return STATUS_OK;
 }
 
-/* Seeded by whoever uses it. */
+/* The caller seeds it. */
 struct recorded {
     struct seeded_random seeded;
     uint64_t word[RECORDED_WORDS_MAX];

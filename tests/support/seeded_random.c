@@ -82,7 +82,8 @@ uint64_t seeded_random_word(struct seeded_random *seeded)
 
 uint64_t seeded_random_below(struct seeded_random *seeded, uint64_t end)
 {
-    uint64_t limit = UINT64_MAX - UINT64_MAX % end; /* a multiple of end: below it all are alike */
+    uint64_t limit = UINT64_MAX - UINT64_MAX % end; /* a multiple of end: below it all results are
+                                                     * equally likely */
     uint64_t word = next_word(seeded->state);
     while (word >= limit) {
         word = next_word(seeded->state);
@@ -99,4 +100,10 @@ double seeded_random_laplace(struct seeded_random *seeded, double scale)
 {
     const double unit = seeded_random_unit(seeded) - 0.5;
     return (unit < 0 ? 1 : -1) * scale * log(1 - 2 * fabs(unit));
+}
+
+double seeded_random_normal(struct seeded_random *seeded)
+{
+    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
+    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
 }

@@ -33,4 +33,7 @@ double seeded_random_unit(struct seeded_random *seeded);
 /** Laplace noise of that scale, from one draw. */
 double seeded_random_laplace(struct seeded_random *seeded, double scale);
 
+/** A standard normal number, from two draws (Box and Muller 1958). */
+double seeded_random_normal(struct seeded_random *seeded);
+
 #endif

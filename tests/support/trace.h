@@ -27,8 +27,8 @@ void trace_free(struct trace *trace);
 /** The next run is the first again. */
 void trace_forget(struct trace *trace);
 
-/** Around what knows public numbers alone, and would take long: not stepped through. Nothing outside
- * trace_run. */
+/** Around code that depends only on public numbers and would take long: it is not stepped through.
+ * They do nothing outside trace_run. */
 void trace_pause(void);
 void trace_resume(void);
 

@@ -1,8 +1,8 @@
-/* What hedgerow-agent-fellow has: it takes part as any agent does, and tells a file what it learns of pieces that are sealed for all
- * who fetch them. So a test can stand on another agent's wire with a fellow's keys (test_forged.py). FELLOW_TELLS names the
- * file, and FELLOW_FORGES what is to stand in a piece's place: `own` numbers, the piece `before` it, or the one that had its
- * place in the `last` release. Of each piece the file gets: bytes (4), the piece as it is sealed, and the forged one, sealed under
- * the same key. Linked with --wrap=line_receive. */
+/* What hedgerow-agent-fellow has: it takes part as any agent does, and writes to a file what it learns of pieces that are sealed
+ * for all agents that fetch them. So a test can attack another agent's wire with this agent's keys (test_forged.py). FELLOW_TELLS
+ * names the file, and FELLOW_FORGES what takes a piece's place: `own` numbers, the piece `before` it, or the one that had its
+ * place in the `last` release. Of each piece the file gets: bytes (4), the piece as it is sealed, and the forged one, sealed
+ * under the same key. Linked with --wrap=line_receive. */
 
 #include "crypto/seal.h"
 #include "io/line_private.h"
@@ -50,7 +50,7 @@ static void keep(struct kept *kept, uint64_t offset, struct slice text)
     }
 }
 
-/* Writes another text of the same size; what is not kept in that size is made up. */
+/* Writes another text of the same size. If none of this size is kept, the text is made up. */
 static void make_other(uint8_t *other, struct slice text, uint64_t offset)
 {
     static struct kept before;

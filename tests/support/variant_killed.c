@@ -1,4 +1,4 @@
-/* What -killed programs have: a step at which they die. */
+/* What only -killed programs have: a step at which they die. */
 
 #include "io/variant.h"
 #include "support/kill_at.h"

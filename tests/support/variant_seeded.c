@@ -1,4 +1,4 @@
-/* What -seeded programs have: noise and choices from a seed. */
+/* What only -seeded programs have: noise and choices from a seed. */
 
 #include "io/variant.h"
 #include "support/seeded_random.h"

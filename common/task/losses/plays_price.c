@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* What all events of a game come to, by three measures. */
+/* The price of all events of a game, by three measures. */
 struct parts {
     uint64_t epsilon_micro;
     double rho; /* sum of range^2/8, of what is pure epsilon^2/2 */

@@ -20,7 +20,7 @@ struct site_half {
     const char *unit;
     double half;    /* NAN: not given */
     double range;   /* of the unit */
-    double records; /* the fewest of a site that is given; NAN: no number would do */
+    double records; /* the fewest records of a site that is shown; NAN: no number is enough */
     bool is_apart;  /* sites are not joined, or without an interval */
     bool is_beside; /* another figure is the question's main one: this one warns of nothing */
     bool is_bound;  /* sampling is a bound: nothing is told of another site */

@@ -12,7 +12,7 @@
 struct system {
     const struct moments *moments;
     struct moments_release release;
-    int64_t *total; /* (moments_count) the matrix, and one class's vector behind it; owned */
+    int64_t *total; /* (moments_count) the matrix, then one class's vector; owned */
     double constant;
 };
 

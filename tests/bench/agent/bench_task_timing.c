@@ -22,9 +22,9 @@
  * twin, must not be told apart. The planted tasks must be.
  *
  * --steps leaves the clock out, so that no idle machine is needed: scripts/test runs it for the installed flags.
- * TASK, the beginning of a task's name, leaves the others out. Ends with 1 when a task is told apart in
- * either way, a twin is, or a planted task is not. There are some 900 comparisons: without any leak one
- * exceeds 4.5 in about 150 runs. */
+ * TASK, the beginning of a task's name, selects tasks. Ends with 1 when a task is told apart in either way, a
+ * twin is, or a planted task is not. There are some 900 comparisons: without any leak one exceeds 4.5 in about
+ * 150 runs. */
 
 #include "base/check.h"
 #include "tests/property/agent/odd_records.h"
@@ -153,8 +153,8 @@ static bool steps_are_equal(struct trace *trace, const struct odd_task *task)
     return same;
 }
 
-/* Two tables of records. Each run reads both and takes one of them by a mask, so that nothing but the values
- * differs between the two sides: neither what lies in the caches nor what a branch predictor has seen. */
+/* Two tables of records. Each run reads both and takes one of them by a mask, so that only the values differ
+ * between the two sides, and not the caches or the branch predictor's history. */
 enum { NUMBERS = ODD_ROWS_MAX * (ODD_WIDTH_MAX + 1 + ODD_COLUMNS + 1) };
 
 static uint64_t tables[2][NUMBERS];
@@ -205,7 +205,7 @@ static double time_of(computation *run)
     return ns;
 }
 
-/* The same, further down the stack. */
+/* The same, deeper in the stack. */
 static double time_deeper(computation *run)
 {
     volatile char room[1040];

@@ -312,7 +312,7 @@ static bool run(void)
         programs_end(&bench.member[1].process);
         const double killed_ns = now_ns();
         const size_t closed = bench.closed;
-        if (!start(1) || !await_closed(closed + 2)) { /* one may have been on its way */
+        if (!start(1) || !await_closed(closed + 2)) { /* one answer may have been on its way */
             return false;
         }
         (void)printf("after kill -9 of a collector: rounds of all closed after %.2f and %.2f s\n",

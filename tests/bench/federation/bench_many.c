@@ -76,7 +76,8 @@ static void tell(const struct bench *bench, enum told what)
     }
 }
 
-/* After all rounds: the average of vectors that are linear in the agent's number is half of the outer two. */
+/* After all rounds the average is half of the first and the last vector, as vectors are linear in the
+ * agent's number. */
 static bool state_is_right(const struct bench *bench, const struct outcome *outcome)
 {
     const struct made_up *made_up = &bench->made_up;
@@ -253,7 +254,7 @@ static bool await_closed(struct bench *bench, size_t rounds)
     return good;
 }
 
-/* A journal that is full of a killed program's files is opened again by nobody: only its folder is taken away. */
+/* Nobody opens the journal of a killed program again, so its folder is removed. */
 static void clean_up(struct bench *bench)
 {
     char path[MADE_UP_PATH_BYTES + 8];

@@ -2,10 +2,10 @@
  *
  *     bench_memory [AGENTS [CATEGORY-COLUMNS [ROUNDS]]]  # 32 agents, 31250 columns of 32: d = 1,000,001
  *
- * The federation is a made-up one (made_up.h) with one round of fit, or so many of update, whose answers have 2 bytes a number. Every answer is pulled, the average
- * committed, released and fetched by every agent. Prints the coordinator's peak above what it had before the
- * first agent came, in accumulators (one vector of d 64-bit words), and fails when it is 3.5 or more,
- * or when anybody got a wrong model. */
+ * The federation is a made-up one (made_up.h) with one round of fit. If ROUNDS is given, it has this many rounds of update, whose
+ * answers have 2 bytes a number. Every answer is pulled, the average committed, released and fetched by every agent. Prints the
+ * coordinator's peak above what it had before the first agent came, in accumulators (one vector of d 64-bit words), and fails
+ * when it is 3.5 or more, or when anybody got a wrong model. */
 
 #include "tests/bench/federation/made_up.h"
 

@@ -1,4 +1,4 @@
-/* bench_rounds - how long a round takes, beside what a user of pyzmq writes in an afternoon.
+/* bench_rounds - how long a round takes, compared with a simple program that uses pyzmq.
  *
  *     bench_rounds [FOLDER [AGENTS NUMBERS [ROUNDS]]]  # journals in FOLDER, /tmp; all sizes of the table
  *     bench_rounds --stalls [FOLDER]              # does it notice an agent that stalls?
@@ -105,7 +105,7 @@ static bool notices_a_stall(const char *parent)
     return ended && failed && is_good(&bench);
 }
 
-/* Returns whether there is a rival here. */
+/* Returns whether the rival can run here. */
 static bool run_rival(struct timed *best, size_t agents, size_t numbers, uint32_t rounds)
 {
     struct timed now;

@@ -145,7 +145,8 @@ static bool model_is_right(const struct acting *acting)
         uint64_t word = load_u64(acting->fetch.data + 8 * i);
         double weight;
         memcpy(&weight, &word, sizeof weight);
-        /* The vectors are linear in the agent's number: the average is half of the outer two. */
+        /* The vectors are linear in the agent's number, so the average is half of the first and the
+         * last. */
         double average =
             0.5 * (double)(value_of(agent, 0, i) + value_of(agent, agent->agent_count - 1, i));
         if (fabs(weight - agent->scale * average) > 1e-9) {
@@ -216,8 +217,8 @@ static enum status on_release(struct acting *acting, const struct message *messa
         acting->rounds_closed = message->as.release.round + 1;
         return STATUS_OK;
     }
-    if (acting
-            ->released) { /* told again: it is being fetched, and counts as known when it is here */
+    if (acting->released) { /* told again: it is being fetched, and counts as known once it has
+                           * arrived */
         return STATUS_OK;
     }
     if (message->as.release.failed) {

@@ -19,7 +19,7 @@ struct fake_agent {
     size_t feature_count;
     struct encode_form form; /* of its answer */
     double scale;            /* of the right model, to the average of all answers */
-    long long stall_ms;      /* it leaves what is pulled unanswered for so long, once */
+    long long stall_ms;      /* how long it leaves a pull unanswered, once */
     char folder[256];        /* of its journal */
     struct key_pair key;
     int address_pipe[2]; /* a struct fake_agent_address comes through it */

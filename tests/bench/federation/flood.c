@@ -42,7 +42,8 @@ static void *open_socket(struct flooding *run)
     return socket;
 }
 
-/* Of the job, with no round known to be closed: it is answered by WELCOME and the latest RELEASE. */
+/* A HELLO of the job that knows no closed round. The coordinator answers with WELCOME and the
+ * latest RELEASE. */
 static void say_hello(const struct flooding *run)
 {
     uint8_t control[CONTROL_BYTES_MAX];
@@ -53,7 +54,7 @@ static void say_hello(const struct flooding *run)
     (void)zmq_send(run->socket, control, size, ZMQ_DONTWAIT);
 }
 
-/* Of a round that nobody asked it for. */
+/* A piece of a round that nobody asked the agent for. */
 static void send_piece(const struct flooding *run)
 {
     uint8_t control[CONTROL_BYTES_MAX];

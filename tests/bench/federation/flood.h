@@ -1,4 +1,4 @@
-/* flood.h - an admitted agent in hostile hands, for bench_many: it is present, never ready, and floods when it is told to. */
+/* flood.h - a hostile agent with an admitted key, for bench_many: it is present, never ready, and floods on a signal. */
 
 #ifndef BENCH_FLOOD_H
 #define BENCH_FLOOD_H

@@ -86,7 +86,7 @@ static void hello(struct light_agent *agent, int64_t now_ms)
     message.as.hello.ready = !digest_is_none(&agent->job.id);
     agent->hello_ms = now_ms + LIGHT_HELLO_MS;
     if (agent->unheard++ >= WAITING_MAX) {
-        return; /* as an endpoint that is not let in */
+        return; /* as an endpoint that is not admitted */
     }
     say(agent, &message, (struct slice){0});
 }

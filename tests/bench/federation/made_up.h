@@ -18,10 +18,10 @@ enum { MADE_UP_PATH_BYTES = 192, MADE_UP_SECONDS_MAX = 120 };
 struct made_up {
     /* set by the bench */
     size_t agent_count;
-    size_t columns;     /* of 32 categories each: vectors have 32 columns + 1 numbers */
-    uint32_t rounds;    /* 0: one round of fit; else as many of update */
-    long long stall_ms; /* the first agent is silent for so long when it is first pulled from */
-    const char *parent; /* folder in which the journals are made */
+    size_t columns;           /* of 32 categories each: vectors have 32 columns + 1 numbers */
+    uint32_t rounds;          /* 0: one round of fit; else as many of update */
+    long long stall_ms;       /* how long the first agent is silent when it is first pulled from */
+    const char *parent;       /* folder in which the journals are made */
     void (*made)(void *self); /* the coordinator is there, and no agent has come; may be NULL */
     void (*logged)(void *self, const struct log_entry *entry); /* may be NULL */
     void *self;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""rival - what bench_rounds compares with: rounds of averaging as one writes them in an afternoon with pyzmq.
+"""rival - what bench_rounds compares with: rounds of averaging by a simple program with pyzmq.
 
     rival.py AGENTS NUMBERS ROUNDS
 

@@ -1,4 +1,5 @@
-# common.sh - what the two tests share: a folder that goes away, and expectations that are counted.
+# common.sh - what tests of commands share: a folder that is removed at the end, and expectations
+# that are counted.
 set -uo pipefail
 export LC_ALL=C
 programs=$1

@@ -1,11 +1,11 @@
 #!/bin/bash
-# `hedgerow audit`: what it prints, both ways, and what it refuses, with which words. Every audit here
-# fails with probability 1e-6 for a right program: there are 14.
+# `hedgerow audit`: what it prints, as text and as JSON, and its refusals. Every audit here fails with
+# probability 1e-6 for a right program: there are 14.
 . "$(dirname "$0")/common.sh"
 
 audit() { "$hedgerow" audit "$@"; }
 
-# Help names every mechanism that there is.
+# The help names every mechanism.
 expect 0 audit --help
 prints 'example:'
 prints 'exit codes:'

@@ -92,7 +92,7 @@ head -c 200 "$model" >"$work/cut.json"
 expect 3 "$hedgerow" predict --model "$work/cut.json" --data "$held"
 expect 3 "$hedgerow" predict --model "$model" --data "$held" --out "$work/no/such/folder/x"
 
-# report: the same page as the simulator's; anything else is refused and leaves no file.
+# report: the same page as the simulator's; every other file is refused, and no page is written.
 expect 0 "$hedgerow" report "$work/sim/result.json" --out "$work/report.html"
 cmp -s "$work/report.html" "$work/sim/report.html" || fault 'the report differs from the simulator'"'"'s'
 expect 3 "$hedgerow" report "$work/sim/result.json" --format csv --out "$work/other.html"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Trust distributed by one word, from a job to its report: real programs whose coordinator reads masked sums alone. Each task
-# that has Laplace noise runs, in a federation of five of which one site may be dishonest.
+# that has Laplace noise runs, in a federation of five sites, one of which may be dishonest.
 . "$(dirname "$0")/common.sh"
 records=$root/compose/hospitals/flchain.csv
 
@@ -23,12 +23,13 @@ runs() {
 
 runs choice 'task: fit, loss: logistic, lambdas: [0.005], share: 0.7, tolerance: 0.000001, grid_bits: 16, experts: {shifts: [0.25]}' \
     'task: losses, strategy: rwm, loss: zero_one, rounds: 3, batch: 400, share: 0.3, grid_bits: 16'
-# The model of five sites' average at epsilon 0.7, with two noises for five: far above the 74.5 % of the larger class.
+# The average of five sites' models at epsilon 0.7, with the noise of two for five sites: far above the 74.5 % of the
+# larger class.
 accuracy=$(sed -nE 's/^ *chosen: .* ([0-9.]+)% .*/\1/p' "$work/out")
 awk -v a="$accuracy" 'BEGIN { exit !(a > 77) }' || fault "the choice is right in $accuracy %"
 runs question 'task: query, queries: ["count: age >= 70"], batch: 1254, share: 1, grid_bits: 10'
 runs paper 'task: query, share: 1, batch: 1254, grid_bits: 10, queries: ["table1: [age, sex, kappa] by death", "crosstab: sex x death", "survival: time age event death by sex, to 90", "evaluate: age for death, cut at 74", "correlate: [age, kappa, sex]", "pca: [age, kappa]", "regress: death ~ age + sex + kappa"]'
-# One noise for all sites, within a factor: the share of women is 55 %.
+# One noise for all sites, up to a factor: the share of women is 55 %.
 "$hedgerow" report "$work/paper/result.json" --format md >"$work/tables" || fault 'paper: no tables'
 women=$(sed -nE 's/^\| sex, F, share \|.*\| ([0-9.]+) % \|[^|]*\|$/\1/p' "$work/tables")
 awk -v w="$women" 'BEGIN { exit !(w > 45 && w < 65) }' || fault "paper: $women % are women"

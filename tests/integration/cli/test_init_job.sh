@@ -1,5 +1,5 @@
 #!/bin/bash
-# A job from a data dictionary alone: it runs, it says what it left out, and nothing is guessed from records.
+# A job from a data dictionary alone: it runs, it says what it left out, and it reads no record.
 . "$(dirname "$0")/common.sh"
 agent=$programs/hedgerow-agent
 table=$root/compose/hospitals/flchain.csv
@@ -47,7 +47,7 @@ init 0 --label death --without futime --without chapter --records 1200 --minimum
 cmp -s out job.yml || fault '--out differs from standard output'
 says 'features: 7 columns'
 
-# Options reach their keys, and the job is one that reads them.
+# Each option sets its key in the job.
 init 0 --label death --positive 0 --feature age --feature sex --epsilon 0.5 --delta 0.00001 --trust central --job mine
 prints 'job: "mine"'
 prints 'positive: "0", negative: "1"'
@@ -117,7 +117,7 @@ expect 3 "$hedgerow" init job --dictionary draft.yml --label death --positive 1 
 says 'draft.yml: --feature age'
 expect 3 "$hedgerow" init job --dictionary none.yml --label death
 
-# Texts of a dictionary stay texts, whatever letters they have.
+# Texts of a dictionary stay texts, whatever characters they have.
 cat >odd.yml <<'END'
 hedgerow: 1
 data_sets:
@@ -208,7 +208,7 @@ for run in ("judge", "own"):
         if "score in " in figure and answer["exact"] is not None:
             low, high = map(float, figure.split("score in ")[1].split(" to "))
             band = [dead for p, dead in rows if low <= p < high]
-            # One site has 3,150 records, of which one is not asked.
+            # One site has 3,150 records, and a round looks at all but one of them.
             assert abs(sum(band) / len(band) - answer["exact"]) < 1.01 / len(band), (run, figure, answer["exact"], len(band))
             seen += 1
     assert seen >= 4, (run, seen)

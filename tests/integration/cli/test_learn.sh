@@ -1,9 +1,10 @@
 #!/bin/bash
-# Learning without settings through the whole federation: the shipped jobs reach what docs/study-hospitals.md says, and what they decided
-# is told. How good the learner is on many splits, and that a larger epsilon gives more, is held by statistical/common/learn/
-# test_learn_floors, without a federation: here a run or three show that the federation learns what that test does. Seeds are fixed. Where
-# a sampler changes and with it the draws, a bound below is missed by chance with less than 1e-6: it lies five deviations of the noise
-# and more below what was measured (of one run: 0.005 / 0.005 of the hospitals, 0.021 / 0.007 of the tumours, by that test).
+# Learning without settings through the whole federation: the shipped jobs reach the figures of docs/study-hospitals.md, and their
+# decisions are told. statistical/common/learn/test_learn_floors shows, without a federation, how good the learner is on many
+# splits, and that a larger epsilon gives more. One to three runs here show that the federation learns the same. Seeds are fixed.
+# Where a sampler changes and with it the draws, a bound below is missed by chance with less than 1e-6: it lies five deviations of
+# the noise and more below what was measured (of one run: 0.005 / 0.005 of the hospitals, 0.021 / 0.007 of the tumours, by that
+# test).
 . "$(dirname "$0")/common.sh"
 
 # learned NAME JOB RUNS [OPTION...]: the accuracy and AUC of one run, or the means of several
@@ -29,7 +30,7 @@ above() {
         fault "accuracy $accuracy, AUC $auc: below $1, $2"
 }
 
-# The patients, and what was decided: on the terminal, in the result and in the log.
+# The patients, and the decisions: on the terminal, in the result and in the log.
 learned hospitals "$root/compose/hospitals/learn.yml" 1
 above 0.785 0.81
 prints 'learn, after products, steps: 2'
@@ -137,7 +138,7 @@ prints 'learn, pinball 0.9, after products'
 pinball=$(sed -n "s/^  the chosen one's pinball loss *\([0-9.]*\)\$/\1/p" "$work/out")
 awk -v loss="$pinball" 'BEGIN {exit !(loss > 0.02 && loss < 0.042)}' || fault "a pinball loss of $pinball"
 
-# What it will do, in the plan.
+# The plan says what the stage will do.
 sed 's/epsilon: 1 /epsilon: 20 /; s/trust: local  /trust: central/' "$root/compose/hospitals/learn.yml" >"$work/products.yml"
 expect 0 "$hedgerow" plan job "$work/products.yml"
 prints 'the second tries products of columns'
@@ -194,7 +195,8 @@ sys.exit(not (len(rows) == 15 and local == sorted(local, reverse=True) and local
               and expected["range"] == 4 and expected["measure"] == "root_mean_square" and expected["half_a_point"]
               and all(row["explained"]["median"] < 1 and row["root_mean_square"]["low"] > 0 for row in rows.values())))
 PY
-# What would do for half a point: more than the job has, and fewer for a larger epsilon; with ten times as many little is lost.
+# How many records would lose only half a point: more than the job has, and fewer for a larger epsilon. With ten times as many
+# records little is lost.
 halves() { sed -n '/"half_a_point"/,/"agents"/s/^ *"least": \([0-9]*\).*/\1/p' "$work/out" | head -n 1; }
 least=$(halves)
 sed 's/epsilon: 1 /epsilon: 2 /' "$root/compose/hospitals/learn.yml" >"$work/twice.yml"
@@ -205,10 +207,11 @@ twice=$(halves)
 sed "s/records: 1200 .*/records: $((10 * least))/" "$root/compose/hospitals/learn.yml" >"$work/more.yml"
 expect 0 "$hedgerow" plan job "$work/more.yml"
 prints 'As it is, this job loses at most half a point'
-# Where that is not within what was tried, it is said, and whether the learner itself is why.
+# If no size that was tried is enough, the plan says so, and whether the learner itself is the
+# reason.
 expect 0 "$hedgerow" plan job "$root/compose/tumours/learn.yml"
 tr -s '\n ' ' ' <"$work/out" | grep -qE 'not even with 256 agents|This learner itself loses about' || fault 'how many sites would do for the tumours'
-# Where nothing is told, why.
+# If the plan expects nothing, it says why.
 python3 - "$root/compose/hospitals/learn.yml" >"$work/wide.yml" <<'PY'
 import sys
 head, rest = open(sys.argv[1]).read().split("  features:\n")
@@ -221,7 +224,7 @@ sed 's/delta: 0/delta: 0.00001/' "$root/compose/hospitals/learn.yml" >"$work/del
 expect 0 "$hedgerow" plan job "$work/delta.yml"
 prints 'learn, average; discrete Gaussian'
 
-# Beside other stages it takes what they leave.
+# Beside other stages it takes the epsilon that they leave.
 sed 's/{task: learn}/{task: learn}\n  - {task: losses, loss: zero_one, rounds: 2, batch: 100, share: 0.2, forecasters: [{name: age, features: [age]}]}/' \
     "$root/compose/hospitals/learn.yml" >"$work/judged.yml"
 expect 0 "$hedgerow" simulate "$work/judged.yml" --out "$work/judged" --data "$root/compose/hospitals/flchain.csv" --seed 1

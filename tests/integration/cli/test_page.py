@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The report page in a browser: at 360 to 1280 px, light and dark, with all its parts unfolded, nothing
-stands beyond the page's width or its card's, no words of an axis touch, every chart is drawn, and letters in curves can be read. Each copy of a Table 1 tells its price. Skipped (77) where there is no Chromium; --screenshots DIR keeps pictures to look at.
+"""The report page in a browser: at 360 to 1280 px, light and dark, with all its parts unfolded, nothing exceeds the width of the
+page or of its card, no words of an axis touch, every chart is drawn, and letters in curves can be read. Each copy of a Table 1
+tells its price. Skipped (77) where there is no Chromium; --screenshots DIR keeps pictures to look at.
 
     test_page.py PROGRAMS SOURCE [--screenshots DIR]
 """

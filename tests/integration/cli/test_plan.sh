@@ -1,13 +1,13 @@
 #!/bin/bash
-# `hedgerow plan compose` and `plan calibrate`: known answers through the real program, both ways, and
-# what it refuses, with which words.
+# `hedgerow plan compose` and `plan calibrate`: known answers through the real program, in both
+# directions, and its refusals.
 . "$(dirname "$0")/common.sh"
 
 plan() { "$hedgerow" plan "$@"; }
 good='{"events": [{"mechanism": "laplace", "scale": 20, "count": 100}]}'
 printf '%s' "$good" >"$work/good.json"
 
-# Help, and the family's own manners.
+# Help, and the behaviour of `plan` without a part.
 expect 0 plan --help
 prints 'plan compose'
 prints 'plan calibrate'
@@ -103,9 +103,9 @@ refused 'event 2: neighbours is add-remove, but event 1 says replace-one' < <(se
 refused 'line 1, column 2049: too many lists in one another' < <(head -c 3000 /dev/zero | tr '\0' '[')
 refused 'more than 100000 events' < <(printf '{"events": ['; yes '{},' | head -n 200000; echo '{}]}')
 
-# Epsilons so large that a lie is rarer than e^-70, beside next to nothing: this list once stopped the
-# program. Those of the large ones add up; a delta of a half takes away ln 2, and 765 times 1e-5 no more
-# than 0.008 on either side. (What Laplace noise alone promises, pld, is below the sum.)
+# Epsilons so large that a lie is rarer than e^-70, beside tiny ones. Planted: this list once stopped
+# the program. Those of the large ones add up; a delta of a half takes away ln 2, and 765 times 1e-5 no
+# more than 0.008 on either side. (What Laplace noise alone promises, pld, is below the sum.)
 echo '{"events": [{"mechanism": "laplace", "scale": 0.013, "count": 1366},
                   {"mechanism": "laplace", "scale": 100000, "count": 765}]}' >"$work/strong.json"
 expect 0 plan compose --events "$work/strong.json" --delta 0.5
@@ -116,7 +116,7 @@ prints 'certified: the truth lies between 10371'
 expect 0 plan compose --events "$work/strong.json" --delta 0.999
 prints '  optimal       105070.01'
 
-# calibrate: a budget that no noise keeps is refused as such.
+# calibrate refuses a budget that no noise keeps.
 echo '{"events": [{"mechanism": "gaussian", "sigma": 1}]}' >"$work/gaussian.json"
 expect 5 plan calibrate --events "$work/gaussian.json" --epsilon 1 --delta 0
 says 'gaussian.json: event 1: gaussian noise keeps no epsilon at delta 0: give a delta above 0'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What `hedgerow plan job` says beforehand that every agent will be charged is what the ledgers hold in the
-# end: every job that is shipped and every one of docs/JOBS.md and docs/CHOOSING.md, run by real programs, a few at a time.
+# The charges that `hedgerow plan job` tells beforehand are those of the ledgers in the end: for every shipped job and
+# every job of docs/JOBS.md and docs/CHOOSING.md, run by real programs.
 . "$(dirname "$0")/common.sh"
 
 hospitals=$root/compose/hospitals
@@ -20,7 +20,7 @@ for job in "$root"/compose/*/*.yml; do
     federation=$(basename "$(dirname "$job")")
     [ "$(basename "$job")" = docker-compose.yml ] || [ "$federation" = watch ] || cp "$job" "$work/$federation-$(basename "$job")"
 done
-# Gaussian noise in shares: sixteen sites, of which four may help the coordinator.
+# Gaussian noise in shares: sixteen sites, four of which may help the coordinator.
 sed -e 's/trust: central/trust: distributed/; s/^  minimum: .*/  minimum: 16\n  dishonest: 4/; s/batch: 91 /batch: 28 /' \
     "$root/compose/tumours/update-gaussian.yml" >"$work/tumours-shared-gaussian.yml"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `hedgerow plan job`: the jobs that are shipped, a drowned one, another trust, and what it refuses.
+# `hedgerow plan job`: the shipped jobs, a drowned job, another trust, and its refusals.
 . "$(dirname "$0")/common.sh"
 
 # tells TEXT: standard output holds it, wherever its lines are broken. fits: no line is wider than a table may be.
@@ -16,7 +16,7 @@ prints '+- is one standard deviation of the noise'
 ! grep -q ' $' "$work/out" || fault 'a line ends in spaces'
 says_not WARNING
 says_not DROWNED
-# Every job that is shipped is left alone, by as many agents as its federation has.
+# No shipped job gets a warning, with as many agents as its federation has.
 for shipped in "$root"/compose/*/*.yml; do
     case $shipped in
     */docker-compose.yml | */watch/*) continue ;; # not jobs
@@ -76,7 +76,7 @@ tells 'WARNING: stage 1: question 5, "count: not sex != M", asks the same as que
 expect 0 "$hedgerow" plan job "$work/twice.yml" --json
 python3 -c 'import json, sys; notes = json.load(open(sys.argv[1]))["stages"][0]["notes"]; assert len(notes) == 3 and all("asks the same" in n for n in notes), notes' \
     "$work/out" || fault 'questions that are asked twice as JSON'
-# What is lost between sites where only their sum is released, and who reads what where it is not.
+# What is lost between sites if only their sum is released, and who reads what otherwise.
 sed 's/trust: local/trust: central/' "$work/slip.yml" >"$work/sites.yml"
 expect 0 "$hedgerow" plan job "$work/sites.yml"
 fits sites
@@ -316,7 +316,7 @@ for trust in ("local", "central", "distributed"):
 for stage in (0, 1):
     assert at[20]["distributed"]["round_s"][stage] > at[20]["local"]["round_s"][stage]
 PY
-# An epsilon that hides nothing is named.
+# An epsilon that protects nothing gets a warning.
 for epsilon in 10 11 1000; do
     sed "s/epsilon: 1 /epsilon: $epsilon /" "$job" >"$work/weak.yml"
     expect 0 "$hedgerow" plan job "$work/weak.yml" --agents 5
@@ -411,7 +411,7 @@ tells 'taken: values spread by a sixth of their range'
 expect 0 "$hedgerow" plan job "$work/correlate.yml" --json
 python3 -m json.tool "$work/out" >"$work/tool" || fault 'not JSON: a correlation that is not shown'
 
-# Whatever is wrong: nothing but JSON is on standard output.
+# With every error standard output has only JSON.
 for wrong in "3 $work/nowhere.yml" "3 $work/bad.yml" "3 $job --records 100" "3 $job --agents 2" "2 $job --agents x" \
     "2 $job --records 1" "2 $job --records 0.5" "2 $job --records -3" "2 $job --agents" "2 $job $job" "2 $job --noise 1"; do
     read -ra words <<<"$wrong"
@@ -419,7 +419,8 @@ for wrong in "3 $work/nowhere.yml" "3 $work/bad.yml" "3 $job --records 100" "3 $
     [ ! -s "$work/out" ] || fault "an answer to a wrong request: $wrong"
     [ -s "$work/err" ] || fault "no sentence about: $wrong"
 done
-# What people write in place of a job, or in another file's words, is told with what to write.
+# Texts that people write in place of a job, or with another file's keys: the message says what to
+# write.
 expect 3 "$hedgerow" plan job "$root/compose/hospitals/flchain.csv"
 says 'is it a table of records?'
 head -n 50 "$root/compose/hospitals/flchain.csv" >"$work/few.csv"

@@ -119,7 +119,8 @@ for question, planned, shown, factor, *unit in asked:
     assert 1 / factor <= ratio <= factor, (ratio, line, answer)
 if plan["trust"] != "local":
     sys.exit()
-# What is to be refused is: a standard deviation of a tenth of the records, with about as many records as would do.
+# A standard deviation of a tenth of the records is refused, and the refusal says about how many records would be
+# enough.
 line = one(lines, "what", table, "standard deviation of age" + small)
 answer = named(table + "age, standard deviation, flc.grp == 10")
 assert line["bar"] is None and answer["value"] is None, answer

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `hedgerow plan hedge | erm | select | online | pac | sq | masks`: known answers through the real program, what lies
+# `hedgerow plan hedge | erm | select | online | pac | sq | masks`: known answers through the real program, numbers
 # outside a theorem's range, and wrong command lines.
 . "$(dirname "$0")/common.sh"
 
@@ -66,7 +66,8 @@ for part in "$hedge" "$erm" "$select" "$online" "$pac" "$sq" "$masks"; do
     says 'there is no option --nonsense'
     expect 2 plan "${words[@]}" "${words[1]}" "${words[2]}"
     says 'given twice'
-    # Every option: nothing, no number, and numbers that are none of its own; and without it.
+    # Every option without a value, with a text, with numbers out of its range; and without the
+    # option.
     wrong=('' NaN inf 1e999 -1 0)
     [ "$name" != erm ] || wrong+=(nan -inf 0x1 '1,5' -1e300 word)
     for ((i = 1; i < ${#words[@]}; i += 2)); do
@@ -177,7 +178,7 @@ prints '"opens_at": 4'
 prints '"absent_most": 1'
 expect 0 plan masks --sites 5 --dishonest 4
 prints 'Every site is needed'
-# A job that asks for it has to say whom it counts on.
+# A job with distributed trust has to say how many sites it counts on.
 sed 's/trust: *[a-z]*/trust: distributed/' "$job" >"$work/distributed.yml"
 grep -q 'trust: distributed' "$work/distributed.yml" || fault 'the job names no trust'
 expect 3 plan job "$work/distributed.yml" --agents 5

@@ -1,12 +1,12 @@
 #!/bin/bash
-# `hedgerow simulate`: what it writes, that a seed repeats it, what it refuses, and that it leaves no
-# process behind, whatever ends it.
+# `hedgerow simulate`: what it writes, that a seed repeats it, what it refuses, and that no process
+# survives it, however it ends.
 . "$(dirname "$0")/common.sh"
 
-# The processes are told by their parent and their order: a hardened process hides its command line.
-# begin OPTION...: starts a simulation and stops its coordinator in the middle, so that what is done to it next is
-# done to a job under way however long that takes. Anew when the job was over before, or when the processes'
-# numbers, which tell their order, began again in between.
+# The processes are recognised by their parent and their order, because a hardened process hides its command line.
+# begin OPTION...: starts a simulation and stops its coordinator in the middle. So the job is under way when the
+# test disturbs it, however slow the machine is. It starts again if the job was over too early, or if the
+# processes' numbers began again at 1, as these numbers tell the order.
 begin() {
     for _ in $(seq 5); do
         rm -rf "$work/e"
@@ -125,8 +125,8 @@ assert result["privacy"]["trust"] == "local" and result["privacy"]["delta"] == 0
 assert all(isinstance(result[key], float) for key in ("accuracy", "auc"))
 PY
 
-# The rival without privacy is good at both: on this split the lambda that ranks best gets 79.9 % right only,
-# and the next one hardly ranks worse.
+# The pooled model is good at both figures. On this split the lambda with the best AUC has an accuracy of
+# only 79.9 %, and the next one has nearly the same AUC.
 expect 0 "$hedgerow" simulate "$root/compose/hospitals/update.yml" --out "$work/demo" --seed 104
 python3 -c '
 import json, sys
@@ -208,7 +208,8 @@ says 'bad.csv: line 1: column age is missing'
 sed 's/column: age/column: aeg/' "$job" >"$work/typo.yml"
 expect 3 "$hedgerow" simulate "$work/typo.yml" --out "$work/d" --data "$root/compose/hospitals/flchain.csv"
 says 'no column "aeg", which the job names; did you mean "age"?'
-# A cell that is no number is what an agent makes of it; whoever holds the table is told.
+# A cell that is not a number is read as an agent reads it, and the person who holds the table is
+# told.
 sed '9s/^[^,]*,/"old",/' "$root/compose/hospitals/flchain.csv" >"$work/bad.csv"
 expect 3 "$hedgerow" simulate "$job" --out "$work/d" --data "$work/bad.csv" --agents 50
 says 'unlisted first in line 9'

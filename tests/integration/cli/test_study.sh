@@ -1,5 +1,5 @@
 #!/bin/bash
-# `hedgerow study`: command line, what is written, the same seed twice, and what a claim that fails does.
+# `hedgerow study`: its command line, its files, the same seed twice, and a claim that fails.
 . "$(dirname "$0")/common.sh"
 
 study() { "$hedgerow" study "$@"; }

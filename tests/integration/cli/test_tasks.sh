@@ -1,6 +1,7 @@
 #!/bin/bash
 # Jobs of questions and selections, of Gaussian noise, of plays under central trust: through real
-# processes to a result, a report and ledgers that tell what was released, at which noise and price.
+# processes to a result, a report and ledgers, which tell what was released, with which noise and
+# price.
 . "$(dirname "$0")/common.sh"
 
 # 500 records: a fifth held out, 200 for each of two agents, and batches of 200: all of them.
@@ -101,7 +102,7 @@ assert plays["regret"]["average"] is None and 0 < plays["regret"]["bound"] <= 1
 assert all(round["losses"] is None and round["weights"] is None for round in plays["rounds"])
 assert plays["chosen"] and "nobody may know what it cost" in " ".join(shown["plays"].split())
 
-# A file of before there were answers, releases and deltas; and one of a program to come.
+# A file from before answers, releases and deltas existed, and one from a later program.
 old = json.loads(json.dumps(asked))
 for key in ("answers", "releases"):
     del old[key]
@@ -196,8 +197,8 @@ prints '"effect","round","unit","note","sites","value","low","high"'
 prints '"count: age >= 70",0,"hospital-1",'
 
 
-# A long answer, 16,385 numbers, leaves in words of 2 bytes, rounded behind its noise. The coordinator takes each for the
-# steps that it stands for, or the model would be thousands of times too small.
+# A long answer, 16,385 numbers, leaves in words of 2 bytes, rounded after the noise was added. The coordinator
+# multiplies each word by its step. Without this the model would be thousands of times too small.
 job long local 4 0.00001 <<'YML'
   - {task: update, strategy: average, loss: logistic, noise: gaussian, rate: 16, rounds: 2, batch: 200, clip: 0.5, grid_bits: 20}
 YML

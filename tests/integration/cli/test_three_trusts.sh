@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a learned model is worth under the three trusts, on fixed seeds: 16 sites learn from wdbc's 30 columns at epsilon 1,
+# The accuracy of a learned model under the three trusts, on fixed seeds: 16 sites learn from wdbc's 30 columns at epsilon 1,
 # and from flchain's 7 at epsilon 0.25. Trust distributed has sqrt(16/12) times the noise of central, and local four times. So
 # it has to be near central, and on flchain above local, which noise hurts there. On wdbc local sites share the columns out, and
 # are 0.013 (0.014) below in 8 seeds: it has to be no worse. Where 40 columns matter alike, as in a made-up table, sharing them

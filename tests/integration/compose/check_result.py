@@ -1,7 +1,7 @@
 """check_result.py FOLDER ROUNDS - judges the result.json that a deployment wrote, and its agents' ledgers.
 
-The shape is the one that every program writes; what needs exact records (accuracy, AUC, baseline) must be
-null here, as a deployment has no such thing to look at.
+Its shape is that of every program. Figures that need exact records (accuracy, AUC, baseline) must be
+null, as a deployment has no such records.
 """
 
 import json

@@ -1,8 +1,8 @@
 #!/bin/bash
-# test_compose.sh - the hospitals federation in containers, through what happens to a real one: an agent
-# stopped for a while, another cut off the network and back, the coordinator killed in the middle of the
-# job. The job ends, every round that closed is counted once, and nobody is charged more than the job
-# costs. Skipped (77) where no container engine answers; .ci/run starts one.
+# test_compose.sh - the hospitals federation in containers, with disturbances: an agent stopped for a
+# while, another cut off the network and back, the coordinator killed in the middle of the job. The job
+# ends, every round that closed is counted once, and nobody is charged more than the job costs. Skipped
+# (77) where no container engine answers; .ci/run starts one.
 #
 # The image is built, keys are made and shares dealt out by compose/hospitals/up, beside a federation that
 # may be running here already.

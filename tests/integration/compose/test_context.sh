@@ -1,6 +1,6 @@
 #!/bin/bash
-# test_context.sh - what can be known of the containers without an engine: what .dockerignore lets through
-# is enough to configure the image's build, and the policies that `up` writes allow the job beside it.
+# test_context.sh - checks of the containers without an engine: the files that .dockerignore admits are
+# enough to configure the image's build, and the policies that `up` writes allow its job.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -24,7 +24,7 @@ fi
 for target in hedgerow hedgerow-agent hedgerow-coordinator; do
     grep -q "^build $target: phony" "$work/build/build.ninja" || { echo "FAILED: no $target"; exit 1; }
 done
-# It could fail: without one of the folders it does.
+# Planted: without one of the folders it fails.
 if sed -n 's/^!//p' "$root/.dockerignore" | grep -v '^tests/' | configures; then
     echo 'FAILED: a build without tests/support is configured all the same'
     exit 1

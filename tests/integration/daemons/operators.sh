@@ -77,7 +77,8 @@ wait_for() { # WORD FILE
     fault "$2 never says $1"
 }
 
-# Whoever may write a file that says what a program may do could change it: refused, with the chmod.
+# A file that says what a program may do is refused if others can write it. The message has the
+# chmod.
 open_to_others() { # FILE COMMAND...
     local file=$1
     shift

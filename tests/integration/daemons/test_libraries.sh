@@ -16,7 +16,7 @@ fault() {
     faults=$((faults + 1))
 }
 
-# A library that tells that it was loaded.
+# A library that writes a line when it is loaded.
 cat >"$work/planted.c" <<'CODE'
 #include <unistd.h>
 __attribute__((constructor)) static void tell(void)

@@ -78,7 +78,7 @@ expect 3 "$coordinator" check --config office/coordinator.yml
 prints 'office/agents is not there: nobody is admitted yet: `agents add`'
 prints 'NOT READY'
 
-# A list of so many agents that they may bring the coordinator to its limit of memory.
+# A list with enough agents to bring the coordinator to its memory limit.
 for i in $(seq 700); do printf 's%d %064x\n' "$i" "$i"; done >office/many
 chmod 600 office/many
 sed 's/^agents: .*/agents: many\nmemory_mb_max: 64/' office/coordinator.yml >office/many.yml
@@ -92,7 +92,8 @@ sanitized=
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 336/' office/many.yml
 expect 3 "$coordinator" check --config office/many.yml
 [ -n "$sanitized" ] || ! grep -q '^memory' "$work/out" || fault 'a warning where there is memory'
-# Less than program and numerical library take: `run` and `check` say so, and do not begin to compute without end.
+# A limit below what the program and the numerical library need: `run` and `check` say so, and do not compute for
+# ever.
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 128/' office/many.yml
 expect 3 timeout 60 "$coordinator" run --config office/many.yml
 says "memory_mb_max leaves no room"
@@ -100,7 +101,8 @@ expect 3 timeout 60 "$coordinator" check --config office/many.yml
 prints 'memory       FAILED  memory_mb_max leaves no room'
 fits_80
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 336/' office/many.yml
-# The same of one that stays: before a job is there, any may come; then those of its queue.
+# The same for a coordinator with a queue. Before it has a job it counts with any job; then with
+# those of the queue.
 sed -e '/^job:/d; /^state:/d; /^out:/d' -e 's/^memory_mb_max: .*/memory_mb_max: 336/' office/many.yml >office/stays.yml
 echo 'jobs: queue' >>office/stays.yml
 good=${sanitized:+3}
@@ -110,7 +112,8 @@ fits_80
 expect 0 "$coordinator" submit "$job" --config office/stays.yml
 expect "${good:-0}" "$coordinator" check --config office/stays.yml
 prints '1 job, of which 1 is not over'
-# A script that died submits again under its own id: no second job, and never another one.
+# A script that died submits again under its own id. No second job is added, and another text under
+# this id is refused.
 expect 0 "$coordinator" submit "$job" --id nightly --json --config office/stays.yml
 prints '"number": 2'
 expect 0 "$coordinator" submit "$job" --id nightly --json --config office/stays.yml
@@ -128,14 +131,15 @@ rm -rf office/queue/2
 expect "${good:-0}" "$coordinator" check --config office/stays.yml
 prints '1 job, of which 1 is not over'
 [ -n "$sanitized" ] || ! grep -q '^memory' "$work/out" || fault 'a warning where this job has memory'
-# `check` judges a limit as `run` does: with nothing else wrong it is the limit that fails.
+# `check` judges the memory limit as `run` does.
 sed -i 's/^memory_mb_max: .*/memory_mb_max: 64/' office/stays.yml
 expect 3 "$coordinator" check --config office/stays.yml
 prints 'memory       FAILED  memory_mb_max leaves no room'
 prints "memory       note    with all agents there the queue's jobs take up to"
 fits_80
 
-# A site alone: what is wrong with its files is told with place and remedy, before it joins anything.
+# A site alone: `check` tells what is wrong with its files, with place and remedy, before the agent
+# joins.
 expect 6 "$agent" check --config one/agent.yml --timeout 1
 prints 'NOT READY'
 prints 'epsilon 1.5 is left: no journal yet'
@@ -202,7 +206,7 @@ mkdir one/state
 expect 3 "$agent" check --config one/folder.yml --timeout 1
 prints 'one/state: is a folder, not a table'
 rmdir one/state
-# A table without a column of the dictionary, or none: the agent does not start, whatever a job will ask for.
+# Without a table, or with one that lacks a column of the dictionary, the agent does not start.
 sed '1s/age/Age/' one/records.csv >one/broken.csv
 sed 's/records.csv/broken.csv/' one/agent.yml >one/broken.yml
 expect 3 "$agent" check --config one/broken.yml --timeout 1
@@ -217,7 +221,8 @@ sed 's|address: "[^"]*"|address: "tcp://no-such-host.invalid:7310"|' one/agent.y
 expect 6 "$agent" check --config one/astray.yml --timeout 3
 prints 'the host name no-such-host.invalid is not found'
 prints 'coordinator.address in one/astray.yml'
-# Every cell has a meaning: what is odd is counted per column, on this screen, and changes no exit code.
+# Every cell can be read. Odd cells are counted per column, on this screen only, and change no exit
+# code.
 sed '7s/^[^,]*,/sixtythree,/; 8s/^[^,]*,/,/; 9s/^[^,]*,/-9000,/; 10s/^[^,]*,/"71,5",/; 12s/,.*//' \
     one/records.csv >one/odd.csv
 sed 's/records.csv/odd.csv/' one/agent.yml >one/odd.yml
@@ -232,7 +237,8 @@ fits_80
 prints 'NOT READY'
 says_not sixtythree
 
-# A pipe in the table's place held `check`, `describe` and the agent for ever, for it waits for its writer.
+# A pipe in the table's place waits for its writer. Planted: `check`, `describe` and the agent waited for
+# ever.
 mkfifo one/pipe.csv
 sed 's/records.csv/pipe.csv/' one/agent.yml >one/pipe.yml
 expect 3 timeout 20 "$agent" check --config one/pipe.yml --timeout 1
@@ -283,7 +289,8 @@ prints 'the job names "M", which the dictionary does not list'
 prints 'the job clamps to 50 .. 98, and the dictionary says low: 0, high: 120'
 fits_80
 
-# Whoever may write a file that says what a program may do could change it: refused, with the chmod.
+# A file that says what a program may do is refused if others can write it. The message has the
+# chmod.
 for file in one/agent.yml one/policy.yml one/data.yml one/site one/coordinator.pub; do
     open_to_others $file "$agent" check --config one/agent.yml --timeout 1
 done
@@ -294,14 +301,16 @@ chmod 777 one
 expect 3 "$agent" check --config one/agent.yml --timeout 1
 prints 'chmod go-w one'
 chmod 700 one
-# Whoever may replace the folder of the state could put an empty ledger in its place.
+# If others can replace the state's folder, they could put an empty ledger in its place. It is
+# refused.
 mkdir -m 777 one/open
 sed 's#^state: .*#state: open/state#' one/agent.yml >one/elsewhere.yml
 expect 3 "$agent" check --config one/elsewhere.yml --timeout 1
 prints 'chmod go-w one/open'
 [ ! -e one/open/state ] || fault 'a state was made where others may replace it'
 
-# A coordinator whose results would have no place does not begin the job; one without a list admits nobody.
+# A coordinator that could not write its results does not begin the job. One without a list of agents
+# admits nobody.
 placeless() { # CODE OUT
     sed "s#^out: .*#out: $2#" office/coordinator.yml >office/placeless.yml
     expect "$1" timeout 10 "$coordinator" run --config office/placeless.yml

@@ -1,7 +1,7 @@
 #!/bin/bash
-# What docs/REFERENCE and docs/WATCHING tell the operators of a coordinator and of two sites to do while these run, and what they do
-# wrong: each message names the file and the remedy, each exit code is the documented one, a log that is no terminal is JSON to
-# its last line, and no value of a record is in anything that anybody prints or keeps.
+# What docs/REFERENCE and docs/WATCHING tell the operators of a coordinator and of two sites to do while these run, and what they
+# do wrong: each message names the file and the remedy, each exit code is the documented one, a log that goes to a file is JSON to
+# its last line, and no program prints or keeps a value of a record.
 . "$(dirname "$0")/operators.sh"
 prepare
 
@@ -82,7 +82,8 @@ wait_for job-approved two.log
 wait_for job-joined two.log
 expect 0 "$agent" approve --config two/agent.yml
 prints 'no job waits for a person'
-# Texts are put into the folder by hand from here on: without this file nothing is known of what is offered.
+# From here on the test puts texts into the folder by hand. Without this file the agent does not know what
+# is offered.
 rm -f two/state/offered
 # A text that cannot be parsed is named and passed over; the others are shown, and the exit code tells.
 { cat office/job.yml; echo '# another'; } >"waiting.more"
@@ -120,7 +121,8 @@ prints 'What it asks of this site'
 expect 3 "$agent" approve --config two/agent.yml
 prints 'no job that can be read waits'
 rm "two/state/waiting/$broken.yml"
-# A no is for one job: the beginning of several digests refuses none, and least of all the one that runs.
+# A rejection is for one job. The first digits of a digest that several jobs share reject none of them,
+# nor the job that runs.
 for i in $(seq 200); do
     { cat office/job.yml; echo "# $i"; } >waiting.more
     more=$(sha256sum waiting.more | cut -c 1-64)
@@ -263,7 +265,7 @@ sed -i '/^allowance/d' two/small.yml
 expect 0 "$agent" approve --config two/small-agent.yml --yes
 prints 'approved for 1 run'
 
-# A second signal, from a supervisor or a person without patience, takes neither result nor exit code.
+# A second signal changes neither the result nor the exit code.
 sed 's/join_deadline_s: 60 /join_deadline_s: 1 /' "$job" >office/short.yml
 sed 's/job: job.yml/job: short.yml/; s/: state/: short/' office/coordinator.yml >office/short-run.yml
 "$coordinator" agents add one --key "$(tail -n 1 one/site.pub)" --config office/short-run.yml >/dev/null

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Signing keys and the list of peers that a site keeps by hand: what a person types, what is refused and with which
-# remedy, and that two sites can compare what they have approved.
+# Signing keys and the list of peers that a site keeps by hand: what a person types, refusals with their remedies,
+# and a digest by which two sites compare what they have approved.
 . "$(dirname "$0")/../cli/common.sh"
 agent=$programs/hedgerow-agent
 cd "$work" || exit 1
@@ -30,7 +30,7 @@ peers 0 list
 prints "$(signing two.pub)"
 prints "$(signing one.pub)"
 
-# The digest tells who is listed, and not how.
+# The digest depends on who is listed, and not on the file's layout.
 peers 0 digest
 cp "$work/out" before
 { echo '# as agreed'; grep -v '^#' peers | tac; } >reversed && cat reversed >peers

@@ -16,7 +16,7 @@ cp "\${@:1:\$#-1}" "$work/\${!#%:}/"
 SCP
 chmod +x "$work/bin/scp"
 
-# The next command of a machine waits for the one that stays; that has to end well.
+# The next command of a machine waits for the end of the one that stays, which has to end well.
 settle() { # MACHINE
     [ -n "${staying[$1]:-}" ] || return 0
     wait "${staying[$1]}" || fault "$1: what stays ended with $?: $(cat "$work/$1/said")"

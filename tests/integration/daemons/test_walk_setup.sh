@@ -2,11 +2,11 @@
 # test_walk_setup.sh PROGRAMS ROOT - runs every command of the walk of docs/WALK.md in order, each machine in a folder
 # of its own that holds its /etc, /srv and /var/lib, without packages and without root.
 #
-# Three kinds of command cannot run here; packages/test_install.sh runs them on bare Debians:
-#   scripts/packages   builds for minutes; here the files that it makes are empty ones
-#   apt install        would install on the machine that tests; here it looks whether the files are there
-#   scp                has no second machine; here it copies into the other machine's folder
-# And a service is started by hand, by its unit's command, as there is no systemd. An account is the one that tests.
+# Three kinds of command cannot run here; packages/test_install.sh runs them on bare Debians: scripts/packages
+# builds for minutes; here the files that it makes are empty ones apt install would install on the machine that
+# tests; here it looks whether the files are there scp has no second machine; here it copies into the other
+# machine's folder Services are started by hand, by their unit's command, as there is no systemd. Every account is
+# the one that runs the test.
 . "$(dirname "$0")/../cli/common.sh"
 . "$root/tests/integration/packages/walk.sh"
 host=127.$((150 + $$ / 65536 % 50)).$(($$ / 256 % 256)).$(($$ % 256))
@@ -103,8 +103,8 @@ held = json.load(open(sys.argv[1]))
 assert len(held["charges"]) == 1 and abs(held["spent"]["epsilon"] - 1) < 1e-9, held
 ' ledger || fault 'the ledger has another price'
 
-# The service stays behind the job, and takes what comes. A setup that is repeated neither asks for the job again, nor
-# touches the settings, and admits a further site.
+# The service goes on after the job, and takes further jobs. A setup that is repeated does not ask for the job again
+# and does not change the settings. It admits another site.
 kill -0 "${service[coordinator]}" || fault 'the service has ended with the job'
 cp coordinator/etc/hedgerow-coordinator/coordinator.yml before.yml
 cd coordinator || exit 1

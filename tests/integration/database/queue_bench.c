@@ -127,8 +127,8 @@ void bench_remove(uint32_t number)
     }
 }
 
-/* As a server that is slow for that job alone. Whoever writes the next record has the lease's row by then, and waits until it is
- * known whether a record of that number is there. */
+/* Acts as a server that is slow for one job. A session that writes the job's next record holds the lease's row. It waits until
+ * it is known whether a record of that number exists. */
 void bench_hold_records(uint32_t number, unsigned seconds)
 {
     char path[sizeof scratch.folder + 16];

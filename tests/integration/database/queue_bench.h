@@ -31,10 +31,11 @@ bool bench_is_over(uint32_t number);
 void bench_spoil_text(uint32_t number);
 void bench_remove(uint32_t number);
 
-/** Holds up for some seconds, from now on, whoever writes a record of a job; of a queue in a database. */
+/** Delays every session that writes a record of a job, for some seconds. The queue must be in a
+ * database. */
 void bench_hold_records(uint32_t number, unsigned seconds);
 
-/** Waits until somebody waits to write a record. */
+/** Waits until a session waits to write a record. */
 void bench_await_held(void);
 
 /** Opens a job's journal as the leader does; its office is the caller's to free. */

@@ -106,7 +106,7 @@ static enum status hand_in(struct journal *of, const char *collector, uint32_t r
     return status;
 }
 
-/* Who was shown, and with which sums. */
+/* Which parts a visit was shown, and their sums. */
 struct shown {
     char text[256];
     enum status ends; /* what the visit returns */
@@ -207,7 +207,7 @@ Test(collection, every_part_is_shown_once, .init = setup_led, .fini = teardown)
     journal_close(&two);
 }
 
-/* What the one that leads does not name is not read, and is told so. */
+/* A collector that the leader does not name is not read, and is told so. */
 Test(collection, nobody_else_collects, .init = setup_led, .fini = teardown)
 {
     struct collection *north = NULL;
@@ -261,7 +261,8 @@ Test(collection, each_says_how_it_stands, .init = setup_led, .fini = teardown)
     collection_close(east);
 }
 
-/* Who is through with a job is waited for no longer, until it says that it is there again. */
+/* The leader does not wait for a collector that is done with a job, until the collector says that
+ * it is there again. */
 Test(collection, one_that_is_through_is_present_no_longer, .init = setup_led, .fini = teardown)
 {
     struct collection *east = NULL;

@@ -51,7 +51,7 @@ Test(database, a_server_that_hangs_is_told)
     (void)close(hung);
 }
 
-/* Whatever says where the server is: the host, the address, or libpq's environment. */
+/* The place of the server may come from the host, the address, or libpq's environment. */
 Test(database, a_server_elsewhere_has_to_show_a_certificate)
 {
     static const struct {
@@ -89,7 +89,7 @@ struct plain_server {
     int listener;
     uint16_t port;
     uint8_t said[64];
-    size_t bytes; /* that came behind the question for TLS */
+    size_t bytes; /* that came after the question for TLS */
 };
 
 static void *serve_plainly(void *self)
@@ -133,7 +133,8 @@ static size_t told_in_clear(const char *url_of_port)
     return server.bytes;
 }
 
-/* Also a password would be among it. With sslmode=prefer, which the URL may say, something is told: the test can see it. */
+/* Also a password would be sent. With sslmode=prefer, which the URL may ask for, something is sent, and the test sees
+ * it. */
 Test(database, a_server_without_tls_is_told_nothing)
 {
     cr_expect_eq(told_in_clear("postgresql://u@127.0.0.2/name"), 0);
@@ -204,7 +205,8 @@ static int64_t calls(struct database *database)
     return count;
 }
 
-/* The server takes a transaction back: so often, and with that code. A sequence counts what is taken back, too. */
+/* The server rolls a transaction back: how often, and with which code. A sequence also counts transactions that
+ * are rolled back. */
 Test(database, what_the_server_took_back_is_tried_again)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* What may happen to a queue while its jobs are chosen beside the loop: the list that was read is of before. It runs over a
- * folder, or, where DATABASE_URL names one (tests/support/postgres), over a database. */
+/* What may happen to a queue while a thread chooses its jobs: the list that it read may be old. It runs over a folder, or,
+ * where DATABASE_URL names one (tests/support/postgres), over a database. */
 
 #include "coordinator/main_stay_private.h"
 #include "queue_bench.h"
@@ -55,7 +55,7 @@ static void add_asking(const char *agent)
     (void)bench_add_text(text);
 }
 
-/* Planted: a job that was filed, and had given up its place, behind the reading of the list began again. */
+/* Planted: a job that was filed and gave up its place after the list was read began again. */
 Test(queue_choice, takes_no_job_that_has_ended_since_the_list_was_read, .init = bench_begin,
      .fini = bench_end)
 {

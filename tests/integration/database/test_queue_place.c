@@ -171,17 +171,18 @@ static void end_job(struct stay *stay, uint32_t number)
     }
 }
 
-/* At the same time run those that ask different agents. None overtakes one that waits for an agent of its. */
+/* Jobs that ask different agents run at the same time. No job overtakes one that waits for one of its
+ * agents. */
 Test(queue_place, lets_jobs_run_beside_each_other, .init = bench_begin, .fini = bench_end)
 {
     static struct stay stay;
     stay = (struct stay){.office = &office, .log = &heard};
     (void)add_asking("north, south"); /* 1 */
     (void)add_asking("south, west");  /* 2 waits for 1 */
-    (void)add_asking("west, east");   /* 3 would be free, and waits behind 2 */
+    (void)add_asking("west, east");   /* 3 has free agents, and waits for 2 to begin first */
     (void)add_asking("far");          /* 4 */
     (void)bench_add();                /* 5 asks everybody */
-    (void)add_asking("away");         /* 6 waits behind 5 */
+    (void)add_asking("away");         /* 6 waits for 5 to begin first */
     static const struct {
         uint32_t ended;
         const char *expected;
@@ -217,7 +218,8 @@ Test(queue_place, resumes_what_has_begun_first, .init = bench_begin, .fini = ben
     stay_free(&stay);
 }
 
-/* A removal that was cut short, a journal that is gone, a number that is free again: nothing begins, and is paid, twice. */
+/* A removal that was cut short, a journal that is gone, a number that is free again: no job begins, and is paid for,
+ * twice. */
 Test(queue_place, never_begins_a_job_again, .init = bench_begin, .fini = bench_end)
 {
     static struct stay stay;
@@ -245,7 +247,7 @@ Test(queue_place, never_begins_a_job_again, .init = bench_begin, .fini = bench_e
     stay_free(&stay);
 }
 
-/* What an operator cancels although nothing can be done with it, is over. */
+/* A job that cannot run is over once an operator cancels it. */
 Test(queue_place, files_what_is_stuck_and_cancelled, .init = bench_begin, .fini = bench_end)
 {
     static struct stay stay;
@@ -333,7 +335,7 @@ static struct queue_stamp stamp_of(uint32_t number)
     return stamp;
 }
 
-/* A folder's stamp settles two ticks and more behind the last change; one in a database is settled at once. */
+/* A folder's stamp is settled two ticks after the last change. A database's stamp is settled at once. */
 static struct queue_stamp settled_stamp(void)
 {
     struct queue_stamp stamp = stamp_of(1);
@@ -356,8 +358,8 @@ static void expect_change(struct queue_stamp *before, const char *what)
     *before = now;
 }
 
-/* Whoever watches a job reads it again when its stamp has changed, and only then. Each change meets a stamp that is settled:
- * of no other one it is promised. */
+/* A command that watches a job reads it again only when its stamp has changed. The test changes only stamps that are
+ * settled; nothing is promised about others. */
 Test(queue_place, a_stamp_changes_with_the_job, .init = bench_begin, .fini = bench_end)
 {
     struct office own;
@@ -450,7 +452,7 @@ Test(queue_place, results_come_back_whole, .init = bench_begin, .fini = bench_en
     cr_expect_eq(read_result(read_back, 1, "model.json"), 3);
 }
 
-/* A person reads the reason and what to do; whoever takes the lead tries the job again. */
+/* A person reads the reason and what to do. The next leader tries the job again. */
 Test(queue_place, tells_why_a_job_is_set_aside_until_one_leads_anew, .init = bench_begin,
      .fini = bench_end)
 {

@@ -1,5 +1,5 @@
-/* A database that is slow for one job of a queue. Its statement waits at the server, which holds up neither the lease nor another
- * job; whoever takes the lead waits for it. Nothing here is tested over a folder. */
+/* A database that is slow for one job of a queue. Its statement waits at the server. Neither the lease nor another job waits for
+ * it. A new leader does. This test needs a database. */
 
 #include "io/clock.h"
 #include "queue_bench.h"

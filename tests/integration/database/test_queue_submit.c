@@ -1,19 +1,40 @@
-/* Submissions to a queue, in a folder or in a database: by whom, under which id, several at once, and how many. */
+/* Submissions to a queue, in a folder or in a database: their operator, their id, several at once, and the limit
+ * to their number. */
 
 #include "coordinator/main_queue_store.h"
 #include "queue_bench.h"
 #include "tests/support/quiet_fork.h"
 #include "tests/unit/coordinator/waiting_job.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of a submission that comes again: by whom, and with which id. */
+/* What the next lookups of an account's name give in place of an answer; 0: they look it up. */
+static int lookup_error = 0;
+
+int __real_getpwuid_r(uid_t account, struct passwd *entry, char *room, size_t size,
+                      struct passwd **found);
+int __wrap_getpwuid_r(uid_t account, struct passwd *entry, char *room, size_t size,
+                      struct passwd **found);
+
+int __wrap_getpwuid_r(uid_t account, struct passwd *entry, char *room, size_t size,
+                      struct passwd **found)
+{
+    if (lookup_error == 0) {
+        return __real_getpwuid_r(account, entry, room, size, found);
+    }
+    *found = NULL;
+    return lookup_error;
+}
+
+/* A submission that comes again is found by its operator and its id. */
 Test(queue_submit, finds_an_operators_submission, .init = bench_begin, .fini = bench_end)
 {
     const struct digest id[] = {{{1}}, {{2}}};
@@ -97,6 +118,52 @@ Test(queue_submit, a_submission_is_not_added_where_the_first_cannot_be_seen, .in
     cr_assert_eq(queue_of(&office)->list(&list, &office, &why), STATUS_OK);
     cr_expect_eq(list.count, 1);
     queue_list_free(&list);
+}
+
+/* `submit --id` finds an earlier submission by the account's name. If the directory of accounts does not answer, the name is not
+ * known, and the job would be added a second time under the account's number. Planted: without the refusal it was. */
+Test(queue_submit, a_submission_is_not_added_twice_without_the_accounts_name, .init = bench_begin,
+     .fini = bench_end)
+{
+    static const int errors[] = {EIO, EMFILE, ETIMEDOUT};
+    const struct digest id = {{5}};
+    const struct queue_actor named = {.submission = &id};
+    const struct queue_actor unnamed = {0};
+    const struct slice text = {WAITING_JOB, strlen(WAITING_JOB)};
+    uint32_t number = 0;
+    size_t open = 0;
+    cr_assert_eq(queue_add(&number, &office, &named, text, &why), STATUS_OK, "%s", why.text);
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        lookup_error = errors[i];
+        cr_expect_eq(queue_add(&number, &office, &named, text, &why), STATUS_IO);
+        cr_expect_not_null(strstr(why.text, "cannot be looked up"), "%s", why.text);
+        cr_expect_not_null(strstr(why.text, "remedy: submit again"), "%s", why.text);
+        cr_expect_eq(queue_find(&number, &open, &office, &named, &why), STATUS_IO);
+    }
+    lookup_error = 0;
+    cr_expect_eq(queue_add(&number, &office, &named, text, &why), STATUS_EXISTS);
+    cr_expect_eq(number, 1, "the remedy finds the first one");
+    lookup_error = EIO;
+    cr_expect_eq(queue_add(&number, &office, &unnamed, text, &why), STATUS_OK, "%s", why.text);
+    cr_expect_eq(number, 2, "those that were refused have no number");
+}
+
+/* An account that the directory does not know is named by its number: it is the same one when it submits again. */
+Test(queue_submit, an_account_without_a_name_finds_its_submission, .init = bench_begin,
+     .fini = bench_end)
+{
+    static const int errors[] = {ENOENT, ESRCH};
+    const struct digest id = {{6}};
+    const struct queue_actor named = {.submission = &id};
+    const struct slice text = {WAITING_JOB, strlen(WAITING_JOB)};
+    uint32_t number = 0;
+    lookup_error = errors[0];
+    cr_assert_eq(queue_add(&number, &office, &named, text, &why), STATUS_OK, "%s", why.text);
+    lookup_error = errors[1];
+    cr_expect_eq(queue_add(&number, &office, &named, text, &why), STATUS_EXISTS, "%s", why.text);
+    cr_expect_eq(number, 1);
+    const struct queue_job job = bench_seen(1);
+    cr_expect_eq(strncmp(job.submitted, "account ", 8), 0, "%s", job.submitted);
 }
 
 /* The same submission by several desks or commands at once is one job. Planted: without the lock of a folder there were

@@ -1,5 +1,5 @@
-/* What goes on beside the loop of a coordinator whose queue is in a database: what it follows, and who declines. The loop waits
- * for neither. */
+/* A coordinator with a queue in a database follows changes, and lists who declines, on other threads. The loop waits for
+ * neither. */
 
 #include "coordinator/main_queue_store.h"
 #include "queue_bench.h"
@@ -153,8 +153,8 @@ Test(queue_told, many_who_decline_are_told_as_far_as_there_is_room, .init = benc
 }
 
 /* What a coordinator that died has told runs out. One that lives tells it again. */
-Test(queue_told, who_declines_is_forgotten_with_whoever_told_it, .init = bench_begin_shared,
-     .fini = bench_end)
+Test(queue_told, who_declines_is_forgotten_with_the_coordinator_that_told_it,
+     .init = bench_begin_shared, .fini = bench_end)
 {
     struct office dead = {.settings = office.settings};
     cr_assert_eq(queue_open(&dead, &why), STATUS_OK, "%s", why.text);

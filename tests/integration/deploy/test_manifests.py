@@ -1,4 +1,4 @@
-"""test_manifests.py - deploy/ against what it promises, and against the API's schemas where these are to be had.
+"""test_manifests.py - deploy/ against its promises, and against the API's schemas if these are available.
 
 Without a cluster kubectl checks nothing. So: every field of the manifests is among those listed here, by hand, from the API's reference
 (unknown ones are refused, which a cluster would ignore); what is promised is there; the settings inside are read by the program itself.

@@ -107,8 +107,8 @@ class Office:
         return done.stdout.decode() if code == 0 else said
 
     def submit_again(self, name, path):
-        """Submits a file until it is said to be in the queue. A desk that dies again and again outlasts one command's
-        patience on a slow machine; the same file is the same job."""
+        """Submits a file until it is said to be in the queue. On a slow machine a desk that dies again and again is
+        away for longer than one command waits. Submitting the same file again adds no job."""
         for _ in range(fed.ATTEMPTS):
             said = self.remote(name, "submit", path, code=None)
             if "nothing answers" not in said:

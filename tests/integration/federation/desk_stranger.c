@@ -1,5 +1,5 @@
-/* desk_stranger.c - what no program of ours does at a desk or at the agents' port: questions without end, frames of the other
- * protocol, hostile bytes, enrolments under a token of the wrong kind. A program for test_desk.py.
+/* desk_stranger.c - a hostile peer at a desk or at the agents' port, for test_desk.py. It asks without end, sends frames of
+ * the other protocol and hostile bytes, and enrols with a token of the wrong kind.
  *
  *   desk_stranger ADDRESS COORDINATOR-KEY SECRET-KEY-FILE DEED COUNT [TOKEN-SECRET]
  *

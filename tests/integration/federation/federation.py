@@ -21,7 +21,8 @@ import time
 import traceback
 
 PORT = 7310
-PATIENCE_S = 120  # for what has to come: a machine that stands still is not taken for a program that does
+PATIENCE_S = 120  # for events that must come. It is long, so that a slow machine is not taken for a program that
+# stands still
 ATTEMPTS = 4
 LOG_LINES_SHOWN = 15
 PR_SET_PDEATHSIG = 1
@@ -79,8 +80,8 @@ class Failure(Exception):
 
 
 class Late(Failure):
-    """A time was not kept, or the test came too late for what it wanted to disturb. A machine that stands still
-    makes that too, so the case is tried again: a program that cannot keep the time never does."""
+    """A program was too slow, or the test came too late to disturb it. A busy machine causes this too, so the
+    case is tried again. A program that is too slow fails every time."""
 
 
 def expect(truth, sentence):
@@ -103,7 +104,8 @@ def must_fail(sentence, check, *given):
 
 
 def job_text(minimum=3, join_deadline_s=PATIENCE_S, deadline_s=PATIENCE_S, rounds=2, fits=1):
-    """A job of so many fits, whose answers wait for slots, and rounds of losses, whose answers do not."""
+    """A job of some fits, whose answers wait for slots, and some rounds of losses, whose answers do
+    not."""
     return JOB % {"lambdas": ", ".join(f"{(i + 1) / 10}" for i in range(fits)), "minimum": minimum, "join_deadline_s": join_deadline_s, "deadline_s": deadline_s,
                   "rounds": rounds}
 
@@ -130,13 +132,13 @@ def records(seed, count=30):
 
 
 def die_with_parent():
-    """Whoever is killed takes its processes along: nothing is left behind by a test that timed out."""
+    """A process dies with the test that started it, also with one that timed out."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def wait_until(question, sentence, seconds=PATIENCE_S):
-    """Waits until question() is true; sentence says what did not happen. Returns what it returned. Questions that take long are
-    asked less often: a sixth of the time goes to them, so that the programs have the rest."""
+    """Waits until question() is true; sentence says what did not happen. Returns what it returned. A question that takes long
+    is asked less often, so that questions take a sixth of the time and programs the rest."""
     until = time.monotonic() + seconds
     while True:
         since = time.monotonic()
@@ -246,7 +248,8 @@ class Federation:
         self.write_site(name)
 
     def describe(self, name, count=None, columns=None):
-        """The site's dictionary: its table's columns as numbers, and all of its records, or so many."""
+        """The site's dictionary: its table's columns as numbers, and a number of records, by default
+        all."""
         site = self.folder / name
         lines = (site / "data.csv").read_text(errors="replace").splitlines()
         (site / "data.yml").write_text(dictionary_text(count or len(lines) - 1, columns or lines[0].split(",")))
@@ -434,8 +437,7 @@ class Case:
 
 
 def run_cases(cases, at_once=4, case_seconds=6 * PATIENCE_S):
-    """Runs cases beside each other; prints those that fail, and returns the exit code. No case at all fails: it would pass for
-    ever."""
+    """Runs cases beside each other, prints those that fail, and returns the exit code. Without any case it fails."""
     if not cases:
         print("no case is selected")
         return 1

@@ -1,6 +1,6 @@
 /* full_disk.c - loaded into a program before its libraries (LD_PRELOAD): a disk that is full for some files. While
- * the file that FULL_DISK names exists, it holds a part of a path; what is written to files with this part in their
- * path fails with ENOSPC. So one program can meet a full disk at one file and at one moment, without a mount. */
+ * the file that FULL_DISK names exists, it holds a part of a path, and writes to files with this part in their path
+ * fail with ENOSPC. So a program meets a full disk at one file and at one moment, without a mount. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 """journals.py - reads the programs' journals from outside: by SQLite and a few lines of protocol buffers.
 
-An implementation of its own (proto/journal.proto is its only source), so that what the programs wrote is
-judged by something that is not the programs.
+It is written from proto/journal.proto alone, so that the programs' journals are not judged by the
+programs' own code.
 """
 
 import hashlib

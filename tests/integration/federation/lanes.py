@@ -17,7 +17,8 @@ ASKS = {"west": ("site-1", "site-2"), "east": ("site-3", "site-4"), "middle": ("
 CLASSES = 32
 FEATURES = 16384  # of each of two maps: a model has 2 x 16,384 x 32 = 10^6 words
 ROUNDS_LARGE = 3
-FEATURES_SOLVED = 630  # with 32 classes and 8 lambdas 256 systems of so many unknowns: seconds, the most that a job may ask for
+FEATURES_SOLVED = 630  # the most that a job may ask for. With 32 classes and 8 lambdas the coordinator solves 256 systems with
+# this many unknowns, which takes seconds
 
 
 def text_of(name, fits=FITS):

@@ -1,4 +1,5 @@
-/* looks_of_run JOB - what a job of one `learn` stage comes to by the answers that its sites made durable, without its daemons.
+/* looks_of_run JOB - computes the states of a job of one `learn` stage from the answers that its sites made durable, without
+ * the daemons.
  *
  * Standard input has for each round the number of answers and of their records, and then the answers as hexadecimal bytes. They are
  * added up and closed by the coordinator's own code. Standard output gets each round's state, in hexadecimal. */

@@ -2,8 +2,9 @@
  *
  * For a finished job of one gradient round, trust central, each DATA one agent's records: the step that
  * the coordinator committed tells the released sum; minus the agents' exact sums, computed here from the
- * same records at weights of zero, it is the noise. It must be one draw of the scale that an agent's own
- * journal says was charged, discrete Laplace or discrete Gaussian; not one draw an agent.
+ * same records at weights of zero, it is the noise. It must be one draw, discrete Laplace or discrete
+ * Gaussian, of the scale that an agent's own journal says was charged. One draw for each agent would be
+ * wrong.
  *
  * The noise is truly random, so a right program fails now and then: with a probability below 1e-8. The same
  * comparison must reject what wrong programs would have released: half, twice, sqrt(2) times (a draw of

@@ -1,4 +1,5 @@
-"""prometheus_text.py - a strict reader of Prometheus' text format 0.0.4: what it takes, every scraper takes.
+"""prometheus_text.py - a strict reader of Prometheus' text format 0.0.4: every scraper accepts what it
+accepts.
 
 https://prometheus.io/docs/instrumenting/exposition_formats/ - and stricter: every family has its HELP and TYPE once, in this
 order, before its samples, which stand together; no sample is there twice; counters end with _total and are not negative."""

@@ -1,6 +1,6 @@
 """relay.py - stands on the wire between agents and a coordinator: at the coordinator's ports, on another address of this machine.
 
-What it carries is opaque to it, but for the lengths of a line's records (docs/PROTOCOL.md, section 10). A test gives it a way
+It cannot read what it carries, except the lengths of a line's records (docs/PROTOCOL.md, section 10). A test gives it a way
 to treat what goes to the agents over lines, or a rate. Every connection has two threads, which end with it.
 """
 
@@ -13,7 +13,7 @@ PIECE = 64 * 1024
 
 
 def own_host(host):
-    """The address that stands for a federation's: nobody else has it."""
+    """An address for a federation's coordinator that no other test uses."""
     parts = host.split(".")
     return ".".join([parts[0], str(int(parts[1]) + 120)] + parts[2:])
 

@@ -1,5 +1,5 @@
 """shared_queue.py - what the tests of a queue in PostgreSQL share: coordinators that share it, as operators see them, and the runs
-of disturbed queues. A way that strikes the server strikes every federation, so its cases run one at a time."""
+of disturbed queues. Cases that disturb the server disturb every federation, so they run one at a time."""
 
 import json
 import os
@@ -10,11 +10,11 @@ import urllib.parse
 import federation as fed
 import journals
 from federation import expect
-from test_takeover import ask, cut, psql, restart
+from test_takeover import ask, cut, has_database, psql, restart, seed_ways
 
 
 class Coordinators:
-    """Those that share a queue. Who derives from it makes the federation, and says where a coordinator's settings are and what a
+    """Coordinators that share a queue. A subclass makes the federation, and says where a coordinator's settings are and what a
     job's text is."""
 
     def __init__(self, schema):
@@ -32,7 +32,7 @@ class Coordinators:
         raise NotImplementedError
 
     def command(self, at, *words, code=0):
-        """At a coordinator's machine, which may lead or not, or be dead."""
+        """Runs a command at a coordinator's machine. The coordinator may lead or not, or be dead."""
         got, said = self.federation.tool("hedgerow-coordinator", *words, "--config", self.settings(at))
         expect(code is None or got == code, f"{' '.join(map(str, words))} ended with {got}, not {code}: {said}")
         return said if code is not None else (got, said)
@@ -80,25 +80,22 @@ class Coordinators:
         return [at for at, process in self.running.items() if said and said.strip().endswith(f"process {process.popen.pid}")]
 
     def stop(self):
-        """Also one that stands by or collects ends with SIGTERM, and well."""
+        """Every coordinator ends well on SIGTERM, also one that stands by or collects."""
         for at, process in self.running.items():
             process.signal(signal.SIGTERM)
             expect(process.wait() == 0, f"coordinator {at} did not end well after SIGTERM")
 
 
 def run(cases, alone=(), case=None, every=()):
-    """cases: functions that are cases by themselves; alone: such that strike the server; every: the ways of a seed, of a case that
-    is disturbed."""
+    """cases: functions that are cases by themselves; alone: cases that disturb the server; case, every: a case and the ways to
+    disturb it, which the seed chooses."""
     options = fed.options(at_once=(2, "federations at a time"), seeds=(6, "disturbed queues"), first=(0, "the first seed"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
+    if not has_database():
         return 77
     common = {"programs": options.programs}
     groups = [[(one.__name__, one, common) for one in cases], [(one.__name__, one, common) for one in alone]]
-    for seed in range(options.first, options.first + options.seeds) if every else ():
-        ways = every[seed % len(every)]
-        groups[restart in ways or cut in ways].append(
-            (f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case, {**common, "seed": seed, "ways": ways}))
+    for seed, ways, name in seed_ways(options.first, options.seeds, every) if every else ():
+        groups[restart in ways or cut in ways].append((name, case, {**common, "seed": seed, "ways": ways}))
     cases, alone = ([one for one in group if fed.is_chosen(one[0], options.only)] for group in groups)
     failed = fed.run_cases(cases, at_once=options.at_once) if cases or not alone else 0
     return max(failed, fed.run_cases(alone, at_once=1) if alone else 0)

@@ -1,5 +1,5 @@
-/* What one turn of a program says at once must not be lost on a connection that works: a window of
- * pieces, an invitation, a greeting. Lost messages are asked for again, but only after seconds: a
+/* Messages that a program sends in one turn must not be lost on a connection that works: a window
+ * of pieces, an invitation, a greeting. A lost message is asked for again only after seconds. A
  * large answer with a hole in each window would take minutes. (libzmq gives back the room of sent
  * messages by halves of its limit: of 16, 9 can be relied on.) */
 
@@ -26,7 +26,7 @@ static void poll_both(const struct pair *pair)
     cr_assert_eq(endpoint_poll(pair->dialing, NULL, 0, 1), STATUS_OK);
 }
 
-/* One end says so much without listening in between, then everything is read at the other. */
+/* One end sends all its messages without listening in between; then the other end reads them. */
 static void burst(const struct pair *pair, struct endpoint *from, const struct peer *to,
                   struct endpoint *reader)
 {

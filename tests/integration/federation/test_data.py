@@ -1,9 +1,8 @@
-"""test_data.py - records and policies that will not do: refused at the site, and nothing of them told.
+"""test_data.py - faulty records and policies are refused at the site, and nothing about them leaves it.
 
-Every faulty table holds a canary where the fault is, and others where a value is lawful: no output of any
-program may contain it, and neither may the coordinator's journal or result. It has so many digits that noise
-spells none of the ways in which a program could write it (a run's outputs have some 1,300 random texts of five
-digits): a false alarm has a chance below 1e-7.
+Every faulty table holds a canary at its fault, and others at valid values. No output of any program, and neither
+the coordinator's journal nor its result, may contain a canary. It has enough digits that noise does not show it by
+chance: a run's outputs have some 1,300 random texts of five digits, and a false alarm has a probability below 1e-7.
 """
 
 import concurrent.futures
@@ -32,8 +31,8 @@ FAULTS = {
     "damaged-gz": (gzip.compress((HEADER + GOOD_LINES).encode())[:-8] + b"damaged.", ["gzip", "damaged"]),
     "twice": ("age,age,dose,ill\n" + f"{CANARY},1,1,1\n" * 4, ["line 1", "age", "twice"]),
 }
-# What stands in records: every text has a meaning, so these sites take part like any other.
-# name: (the table, what `check` tells the site's person of it, and nobody else)
+# Odd cells: every text can be read, so these sites take part like any other. name: (the table, what
+# `check` tells the site's person of it, and nobody else)
 ODD = {
     "text": (f"5,abc{CANARY},0\n", ["dose", "0         1         0", "line 2"]),
     "nan": ("nan,1,0\n", ["age", "0         1         6", "line 2"]),
@@ -222,7 +221,7 @@ def refusals(make, programs, minimum):
 
 
 def two_jobs(federation, policy, word):
-    """Runs one job and another, of which site-1 can pay a part. Returns its ledger."""
+    """Runs two jobs. site-1 can pay for a part of the second one. Returns its ledger."""
     (federation.folder / "site-1" / "policy.yml").write_text(policy)
     for state in ("state", "state-2"):
         text = (federation.office / "coordinator.yml").read_text()
@@ -241,7 +240,7 @@ def two_jobs(federation, policy, word):
 
 
 def budget_runs_out(make, programs):
-    """A budget of one and a half jobs: the second job is answered as far as it goes, and no further."""
+    """A budget of one and a half jobs: the site answers the second job until the budget is spent."""
     policy = fed.policy_text(epsilon=1.5)
     with make(programs, agents=3, job=fed.job_text(minimum=2)) as federation:
         ledger = two_jobs(federation, policy, "ledger")

@@ -1,5 +1,5 @@
-"""test_declined.py - people at sites say no, with real processes: operators' commands name the site while the job waits, a no by
-mistake is taken back within the ten seconds that the job waits for that, and why somebody said no stays at the site."""
+"""test_declined.py - people at sites say no, with real processes: operators' commands name the site while the job waits, a
+person takes a rejection back within the ten seconds that the job waits, and the reason for a rejection stays at the site."""
 
 import json
 import sys

@@ -99,7 +99,7 @@ def roles(make, programs, keys):
                                                            office.federation.public_key(site), code=7), "an agent's key")
     expect("both an agent and an operator" in office.local("agents", "add", "jan", "--key", office.public_key("maria"), code=7),
            "an operator's key")
-    # Tokens, by the programs and by whoever takes the secret out of them.
+    # Tokens, used by the programs, and by a peer that took the secret out of one.
     jan = office.token("jan")
     agents_token = office.federation.folder / "site-9.token"
     office.local("agents", "add", "site-9", "--token", agents_token, "--address", office.federation.address)
@@ -120,7 +120,7 @@ def roles(make, programs, keys):
                 heard = office.stranger(address, stock, deed, 2, secret[token])[1]
                 expect(heard == 0, f"{deed} under {token.name} at {address}: {heard} answers")
     expect(lists == {name: (office.federation.office / name).read_text() for name in lists}, "a list has changed")
-    # Under the right token, another role's key is refused all the same.
+    # Another role's key is refused also with the right token.
     office.stranger(office.desk, agent_key, "enrol-operator", 2, secret[jan])
     office.stranger(office.federation.address, operator_key, "enrol-agent", 2, secret[agents_token])
     expect(lists == {name: (office.federation.office / name).read_text() for name in lists}, "a key came onto both lists")

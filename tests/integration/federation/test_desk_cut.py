@@ -1,8 +1,8 @@
 """test_desk_cut.py - operators who work from another machine, and a line to the coordinator's desk that can be cut at any byte.
 
-Whatever dies or is cut - the command, the desk, the coordinator, the line before or behind any byte - a submission is in the
-queue once, a cancellation holds, a result is whole or not there. Floods of an operator and of strangers do not delay rounds
-beyond what the machine's processors explain.
+The command, the desk and the coordinator die, and the line is cut before or after any byte. A submission must be in the
+queue once, a cancellation must hold, and a result must be whole or missing. Floods of an operator and of strangers do not
+delay rounds beyond what the machine's processors explain.
 """
 
 import contextlib
@@ -29,7 +29,8 @@ SLOWER_AT_MOST = 6  # rounds under a flood: three programs more on two processor
 
 
 def cuts(make, programs, keys, count):
-    """The line is cut before and behind any byte: jobs are in the queue once, results whole."""
+    """The line is cut before and after any byte. Each job is in the queue once, and results are
+    whole."""
     office = make_office(make, programs, keys)
     office.start()
     host, port = place(office.desk)
@@ -91,7 +92,7 @@ def kills(make, programs, keys, count):
         if victim == "command":
             command.kill()
             told = b"job " in command.communicate()[0]
-            if told:  # what was told is done: the same file again would be another job
+            if told:  # the first submission was confirmed, so the same file again would be another job
                 continue
         else:
             office.coordinator.kill()
@@ -115,12 +116,12 @@ def kills(make, programs, keys, count):
         fed.wait_until(lambda: office.federation.event("coordinator", "desk-ended"), "the desk was killed")
         office.coordinator.signal(signal.SIGTERM)
         expect(office.coordinator.wait() == 0, "the coordinator's end")
-    # No desk is left behind by a coordinator that died.
+    # A coordinator that died leaves no desk running.
     office.start(agents=False)
     office.remote("maria", "jobs")
     office.coordinator.kill()
     fed.wait_until(lambda: not is_open(office.desk), "the desk is gone with its coordinator", 5)
-    # A result whose command was killed is whole or not there.
+    # If the command that fetches a result is killed, the result's file is whole or missing.
     office.start(agents=False)
     done = office.ask("maria", "submit", office.job("last"))["number"]
     for number in range(1, done):
@@ -151,7 +152,7 @@ def seconds_of_rounds(office, number):
 def flood(make, programs, keys):
     """Questions without end, hostile bytes and strangers: rounds keep their pace, other operators are served."""
     office = make_office(make, programs, keys)
-    for i, name in enumerate(office.federation.names):  # enough records for so many rounds
+    for i, name in enumerate(office.federation.names):  # enough records for these rounds
         (office.federation.folder / name / "data.csv").write_text(fed.records(i + 1, 5 * ROUNDS_MEASURED))
         office.federation.describe(name)
     office.start()

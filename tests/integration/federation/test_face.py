@@ -101,7 +101,7 @@ def stop(*processes):
 
 
 def exactly_now(federation, place):
-    """A moment between two rounds: the log is the same before and behind the look."""
+    """Looks between two rounds: the log is the same before and after the look."""
     while True:
         before = closed(federation)
         now, facts = metrics(place), status(place)
@@ -199,7 +199,7 @@ def restarts_keep_the_figures(make, programs):
 
 
 class Attack:
-    """Clients of one port that do everything but ask: each kind on threads of its own, until it is ended."""
+    """Clients of one port that never ask properly. Each kind has threads of its own, until it is ended."""
 
     def __init__(self, place):
         self.place = place
@@ -329,7 +329,8 @@ def an_honest_scraper_gets_through(make, programs):
 
 
 def a_site_answers_at_whole_seconds(make, programs):
-    """The moment of an answer is the clock's, not that of the question or of the computation's end."""
+    """An answer leaves at a time of the clock's grid. It depends neither on the question nor on the
+    end of the computation."""
     federation = with_http(make, programs, agents=1, slot_ms=700)
     coordinator, agents = run_all(federation)
     place = port_of(federation, "site-1")
@@ -345,7 +346,7 @@ def a_site_answers_at_whole_seconds(make, programs):
             expect(b" 200 " in one.recv(4096), "no answer")
         ended = time.monotonic()
         late.append(ended % AGENT_PERIOD_S)
-        # A tenth of a second late, the site itself was: then a question may have come meanwhile.
+        # A site that is a tenth of a second late may have heard a question meanwhile.
         in_time(late[-1] < 0.1, f"behind the whole second: {late}")
         expect(int(ended / AGENT_PERIOD_S) > int(began / AGENT_PERIOD_S), f"asked at {began}, answered at {ended}")
     in_time(statistics.median(late) < 0.1, f"behind the whole second: {late}")

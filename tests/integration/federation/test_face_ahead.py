@@ -73,7 +73,8 @@ def start(make, programs, job, data):
 
 
 def events_of(place):
-    """As they come. Who does not read for long, as beside a browser, is cut off by the program, and asks again while it lives."""
+    """Yields events as they come. The program cuts off a client that does not read for long, as this one beside a busy
+    browser. Then it asks again."""
     while True:
         try:
             listener = Listener(place)

@@ -17,7 +17,7 @@ from test_face import ask, closed, port_of
 
 
 def a_decision_at_the_page(make, programs):
-    """The same decision as by the command; whoever may not make it changes nothing."""
+    """The page makes the same decision as the command. A request without permission changes nothing."""
     federation = with_queue(make, programs, http=APPROVE)
     federation.start_agent("site-1")
     place = port_of(federation, "site-1")
@@ -101,7 +101,8 @@ def secrets_stay(federation, session):
 
 
 def tickets(make, programs):
-    """Good once, for ten minutes, at the agent that ran when it was made, from a file that nobody else may write."""
+    """A ticket is valid once, for ten minutes, at the agent that ran when it was made, and from a file that
+    nobody else can write."""
     federation = with_queue(make, programs, http=APPROVE)
     process = federation.start_agent("site-1")
     place = port_of(federation, "site-1")
@@ -131,7 +132,7 @@ def tickets(make, programs):
     open_to_all = ticket(federation, place)
     os.chmod(path, 0o666)
     tries(open_to_all, 401, "a file that everybody may write")
-    # While the agent is away another account may listen at its port, and be given a ticket.
+    # While the agent is away, another account may listen at its port and receive a ticket.
     given_away = ticket(federation, place)
     process.kill()
     (federation.folder / "site-1.log").unlink()

@@ -1,4 +1,5 @@
-"""test_face_live.py - the coordinator's page while rounds go on: events, who does not read them, and the files of finished jobs."""
+"""test_face_live.py - the coordinator's page while rounds go on: events, clients that do not read them, and the files of
+finished jobs."""
 
 import http.client
 import json
@@ -63,7 +64,7 @@ def events_tell_what_the_result_will(make, programs):
     """Rounds as they happen; what is drawn of them is, to the number, what result.json has in the end."""
     federation = with_http(make, programs, agents=2)
     job = fed.job_text(minimum=2, fits=4, rounds=4).replace("share: 0.5", "share: 0.3")
-    (federation.office / "job.yml").write_text(job + SECOND_FIT)  # slots behind the losses: so long they are shown
+    (federation.office / "job.yml").write_text(job + SECOND_FIT)  # slots after the losses, so that the page shows these for long enough
     coordinator, _ = run_all(federation)
     listener = Listener(port_of(federation, "coordinator"))
     seen, last = [], None
@@ -242,7 +243,8 @@ def free_port():
         return one.getsockname()[1]
 
 
-# 10,000 rounds as the page takes them from its stream, an event for every fourth one: a stream skips more. Measured behind the first 500.
+# 10,000 rounds as the page takes them from its stream, an event for every fourth one: a stream skips more. Measured after the
+# first 500.
 STREAM = """(() => {
   const told = %s;
   const rounds = told.drawn.result.rounds.filter((r) => r.losses);

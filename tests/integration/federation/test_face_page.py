@@ -2,7 +2,7 @@
 beyond the page's width, text has contrast, and no table is out of reach of keys. With --axe 1 axe-core looks at both pages, and nothing else does. Skipped (77) where
 there is no Chromium, or no axe-core.
 
-The browser is driven through its pipe (--remote-debugging-pipe): messages in JSON, each with a zero byte behind it."""
+The browser is driven through its pipe (--remote-debugging-pipe): messages in JSON, each followed by a zero byte."""
 
 import base64
 import contextlib
@@ -25,7 +25,7 @@ THEMES = ("light", "dark")
 SKIPPED = 77
 NAME = "a-name-of-many-letters-that-has-no-place-to-be-broken-at-all"
 
-# WCAG's relative luminance and contrast of each element's text, on the first ground behind it that is painted.
+# WCAG's relative luminance and contrast of each element's text, against the first painted background.
 LOOK = """(() => {
   const root = document.documentElement;
   const light = (c) => c.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -175,7 +175,7 @@ def pages(make, programs, browser_program):
                     grounds.add((theme, seen["ground"]))
         expect(len(grounds) == 2, f"light and dark have one ground each: {grounds}")
         expect(not browser.complaints, f"the browser complains: {browser.complaints}")
-        # The checks see what is wrong.
+        # Planted: the checks notice these faults.
         browser.call("Runtime.evaluate", expression="document.querySelector('footer p').innerHTML = '<nobr>' + 'planted '.repeat(200)")
         must_fail("a line without a break", judge, browser.look(), width, theme, words)
         browser.show(address, width, theme)
@@ -208,8 +208,8 @@ def told_of(browser, job, waits):
 
 
 def a_reader_picks_a_job(make, programs, browser_program):
-    """Two jobs run, and the one of the lower number waits for an agent. The page lists both, draws the one that has rounds, and the
-    other one to whoever picks it: by mouse, and by keys. The choice lasts until that job ends."""
+    """Two jobs run, and the one of the lower number waits for an agent. The page lists both, and draws the one that has rounds. A
+    person can pick the other one by mouse or by keys. The choice lasts until that job ends."""
     with fed.temporary_folder() as folder:
         keys = fed.make_keys(programs, folder / "keys", lanes.AGENTS + 1)
         office = lanes.make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n', slot_ms=2500)
@@ -256,7 +256,7 @@ def a_reader_picks_a_job(make, programs, browser_program):
 NOISE = """JSON.stringify([...document.querySelectorAll("#noise tr")].map((one) => [...one.children].map((cell) => cell.textContent)))"""
 ASKED = """  - {task: query, queries: ["count: age >= 50", "mean: dose"], batch: 10, share: 0.2, grid_bits: 10}
   - {task: fit, loss: logistic, lambdas: [3, 4, 5], share: 0.1, experts: {own: true, shifts: [0.5]}, tolerance: 0.001, grid_bits: 16}
-"""  # the last stage has slots: so long the page is there to be read
+"""  # the last stage has slots, so that there is time to read the page
 
 
 def the_signal_stands_beside_its_noise(make, programs, browser_program):

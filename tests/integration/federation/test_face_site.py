@@ -1,5 +1,5 @@
 """test_face_site.py - the site's own page: its ledger over time, the jobs that wait with their plans, the dictionary - the same as
-the commands say, nothing that was not judged, and the same again after a kill."""
+the commands say, no key that was not judged to be public, and the same again after a kill."""
 
 import hashlib
 import json
@@ -240,7 +240,7 @@ def a_yes_ends_with_its_job(make, programs):
     wait_state(place, "second", "over")
     submit(federation, "second", alone)
     wait_state(place, "second", "waiting")
-    # Two runs are what was said: also after the end of this one.
+    # The person approved two runs. This holds also after the end of the first one.
     agent(federation, "approve", "--runs", "2", "--yes")
     wait_state(place, "second", "approved")
     test_queue.command(federation, "cancel", number + 1)
@@ -252,7 +252,7 @@ def a_yes_ends_with_its_job(make, programs):
 
 
 def a_coordinator_says_that_a_person_is_waited_for(make, programs):
-    """Its list, its metrics and `status`; and no more once the person has said yes."""
+    """The coordinator's list, metrics and `status` name the site, until the person approves."""
     federation = with_queue(make, programs, slot_ms=1000)
     federation.start_agent("site-1")
     place, own = port_of(federation, "coordinator"), port_of(federation, "site-1")

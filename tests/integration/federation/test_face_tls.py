@@ -55,7 +55,7 @@ def ask_by_tls(place, context, path="/metrics", headers=None, host=NAME):
 
 
 def elsewhere_by_tls_and_a_token_alone(make, programs):
-    """Both programs: who says the token is answered, and nobody else; nothing in the clear; nothing older than TLS 1.2."""
+    """Both programs answer only requests with the token, nothing in the clear, and nothing older than TLS 1.2."""
     federation = make(programs, agents=1, job=fed.job_text(minimum=1, fits=30, rounds=2), policy=fed.policy_text(answer_slot_ms=1000),
                       agent_settings=SECURE)
     settings = federation.office / "coordinator.yml"
@@ -96,8 +96,8 @@ def elsewhere_by_tls_and_a_token_alone(make, programs):
 
 
 def replaced_files_are_read_again(make, programs):
-    """Of both programs: another certificate, key and token are used without a start. Those that do not fit each other are told
-    of once, and the page goes on by those before."""
+    """Both programs use another certificate, key and token without a restart. If these do not fit each other, the log says so
+    once, and the page keeps the old ones."""
     federation = make(programs, agents=1, job=fed.job_text(minimum=1, fits=30, rounds=2), policy=fed.policy_text(answer_slot_ms=1000),
                       agent_settings=SECURE)
     settings = federation.office / "coordinator.yml"
@@ -145,7 +145,8 @@ def in_the_clear_is_refused(place):
 
 
 def slow_ones_are_cut(place, context):
-    """Nobody keeps a place: neither in the middle of the handshake nor of the headers; meanwhile an honest one is answered."""
+    """No client keeps a place by stopping in the middle of the handshake or of the headers. Meanwhile an honest one is
+    answered."""
     idle = [socket.create_connection(place, timeout=20) for _ in range(80)]
     for one in idle[::2]:
         one.send(b"\x16\x03\x01")
@@ -172,7 +173,7 @@ def slow_ones_are_cut(place, context):
 
 
 def unfit_files_are_refused(make, programs):
-    """Each with a remedy, before anything listens."""
+    """Each refusal has a remedy, and comes before the program listens."""
     def loose_token(folder):
         (folder / "http.token").chmod(0o644)
 

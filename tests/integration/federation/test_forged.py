@@ -1,4 +1,4 @@
-"""test_forged.py - a fellow agent on another agent's wire: what is sealed once for all agents can be forged by each of them.
+"""test_forged.py - an agent on another agent's wire: it can forge what is sealed once for all agents.
 
 Real programs, and a relay on site-1's way that knows all keys of pieces that site-2 knows (hedgerow-agent-fellow tells them).
 It puts pieces of its own, of another place and of the last release into the stream, and truncates, drops, doubles, swaps and
@@ -23,7 +23,7 @@ from federation import expect
 CLASSES = 32
 FEATURES = 3584  # a release of 0.9 MB: the coordinator keeps 1 MiB of sealed pieces, so that slower agents get the same ones
 ROUNDS = 4
-RELEASES = ROUNDS + 1  # the first weights, and what each round makes of them
+RELEASES = ROUNDS + 1  # the first weights, and those after each round
 RELEASE_BYTES = 8 * CLASSES * (FEATURES + 1)
 SHARED = 1 << 31
 HOLD_S = 1
@@ -82,7 +82,7 @@ class Told:
             self.at += 4 + 2 * size
 
     def find(self, beginning):
-        """Waits a moment, for the fellow takes the piece just now; None: it was sealed for others."""
+        """Waits a moment, as the fellow is taking the piece. None: it was sealed for others."""
         until = time.monotonic() + HOLD_S
         while time.monotonic() < until:
             with self.turn:
@@ -94,15 +94,15 @@ class Told:
 
 
 class Forger:
-    """Carries a line's bytes to site-1. deeds: what to do with the pieces that both sites get, one behind the other; behind the
-    last one it does the last one always."""
+    """Carries a line's bytes to site-1. deeds: what to do with the pieces that both sites get, in order. The last deed is
+    repeated."""
 
     def __init__(self, told, deeds):
         self.told = told
         self.deeds = list(deeds)
         self.done = []  # deeds
         self.lines = []  # when each began
-        self.held = None  # a record and its piece, to be sent behind the next
+        self.held = None  # a record and its piece, to be sent after the next
 
     def carry(self, source, sink):
         self.lines.append(time.monotonic())

@@ -23,7 +23,7 @@ class Disk:
         self.flag = federation.folder / "full"
         os.environ["FULL_DISK"] = str(self.flag)
         os.environ["LD_PRELOAD"] = library
-        # The sanitizers' library wants to be the first, and has nothing to fear from this one.
+        # The sanitizers' library demands to be loaded first. This library does not disturb it.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
 
     def fill(self, part):
@@ -68,7 +68,7 @@ def model_of_agent(make, programs, library):
 
 
 def model_never(make, programs, library):
-    """`once` ends with an error, and not as if all were well."""
+    """`once` ends with an error."""
     with make(programs, linger_s=1) as federation:
         disk = Disk(federation, library)
         disk.fill("site-1/state/model.json")
@@ -106,7 +106,7 @@ def waiting_and_approvals(make, programs, library):
 
 
 def look(make, programs, library):
-    """A job that cannot be counted is not looked at; it is, once there is room."""
+    """The agent does not judge a job that it cannot count. It does so once there is room."""
     with make(programs) as federation:
         disk = Disk(federation, library)
         disk.fill("site-1/state/looks")
@@ -259,7 +259,7 @@ def new_files(make, programs, library):
 
 
 def planted(make, programs, library):
-    """Would the checks notice? A message without a remedy, half a file."""
+    """Planted: the checks notice a message without a remedy, and half a file."""
     with make(programs, agents=1) as federation:
         disk = Disk(federation, library)
         fed.must_fail("no remedy", says, "agents: cannot be written: No space left on device", "agents")

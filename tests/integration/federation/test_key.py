@@ -61,8 +61,9 @@ def cuts(federation, name):
 
 
 def wait_for_question(federation):
-    """Until a round has just opened: the agent's answer waits for its slot. An agent that ends between its offer
-    and the pull binds its key to an answer that only its own state holds, and a copy cannot send it."""
+    """Waits until a round has just opened, while the agent's answer waits for its slot. An agent that ends
+    between its offer and the pull binds its key to an answer that only its own state holds, and a copy cannot
+    send it."""
     def opened():
         return sum(entry["event"] == "round-opened" for entry in federation.events("coordinator"))
     before = opened()
@@ -81,7 +82,7 @@ def undisturbed(federation, began):
 
 
 def at_once(make, programs):
-    """Both at the same moment: whoever comes first stays; exactly one is charged."""
+    """Both come at the same moment. The first one stays, and exactly one is charged."""
     with federation_of_two(make, programs) as federation:
         coordinator = federation.start_coordinator()
         federation.wait_event("coordinator", "coordinator-started")
@@ -99,7 +100,8 @@ def at_once(make, programs):
 
 
 def one_after_the_other(make, programs):
-    """In the middle of a job, twice, and once as a check: the agent that runs notices nothing."""
+    """A copy comes twice in the middle of a job, and once as a check. The agent that runs is not
+    disturbed."""
     with federation_of_two(make, programs) as federation:
         agent = federation.start_agent("site-1")
         coordinator = federation.start_coordinator()
@@ -116,7 +118,7 @@ def one_after_the_other(make, programs):
 
 
 def copy_first(make, programs):
-    """The other order: the copy was there first and stays, the site's own agent is told."""
+    """The copy comes first and stays. The site's own agent is told."""
     with federation_of_two(make, programs) as federation:
         copy = federation.start_agent("copy")
         coordinator = federation.start_coordinator()

@@ -1,10 +1,10 @@
 """test_kill.py - kill -9 of a real agent and of the real coordinator at the steps of a small job.
 
-An undisturbed run tells which steps there are: before and after each event, commit, send, computation and
-forgetting. Events and sends are many and alike, heartbeats above all: some of them stand for all. Then, for each step, a federation in which the first agent or the coordinator dies exactly there,
-by its own SIGKILL, and is started again at once. Whatever happens, the job must end as if nothing had:
-every round with every agent, one paid answer each, the sums those of the answers, the experts of two feature
-maps each with weights on its own features alone.
+An undisturbed run tells which steps there are: before and after each event, commit, send, computation and forgetting. Events and
+sends are many and alike, heartbeats above all: a sample of them is enough. Then, for each step, a federation in which the first
+agent or the coordinator dies exactly there, by its own SIGKILL, and is started again at once. In each case the job must end as
+if nobody had died: every round has every agent and one paid answer of each, the sums are those of the answers, and the experts
+of two feature maps have weights on their own features alone.
 
 In half of the cases the agents' journals are held open from outside, so that their logs keep every commit:
 then each answer ever made durable is compared with what the coordinator added up. In the other half nobody
@@ -28,11 +28,11 @@ SEED = 20
 AGENTS = 3
 ROUNDS = 3  # a fit and two of losses
 MAP = "    map: {kind: fourier, kernel: gaussian, gamma: 1, features: 6, seed: 3}\n"
-MAPPED = 7  # the map's features, the constant one included; behind them are the plain ones
+MAPPED = 7  # the map's features, including the constant one; the plain ones follow
 FORECASTER = "    forecasters: [{name: older, features: [age]}]\n"
 JOB = fed.job_text().replace("    tolerance:", MAP + "    tolerance:").replace("    batch:", FORECASTER + "    batch:")
 LIVES_MAX = 4
-LINGER_S = 12  # a coordinator waits so long at its end for an agent that died after its own
+LINGER_S = 12  # how long a coordinator waits at its end for an agent that died after its own end
 STEPS_AT_MOST = {"commit": 1000, "work": 1000, "forget": 1000, "finish": 1000, "reconnect": 1000, "doubt": 1000,
                  "send": 20, "event": 12}
 SUSPICIOUS = ("offer-changed", "answer-forged", "offer-refused", "invitation-differs", "answer-dropped",
@@ -92,7 +92,8 @@ def carry_out(federation, kills, witnesses, steps=False, launcher=start):
 
 
 def is_driven(federation, name, lives):
-    """Whether the agent, in its present life, is in its loop: it has met the coordinator, or nobody."""
+    """Whether the agent has reached its loop since its last start: it has met the coordinator, or has
+    found nobody."""
     events = [entry["event"] for entry in federation.events(name)]
     if events.count("agent-started") < lives:
         return False  # the events are of the life before
@@ -101,8 +102,8 @@ def is_driven(federation, name, lives):
 
 
 def end_agent(federation, name, process, died):
-    """The job is over: the agent has learned of it, or was dead when the coordinator left. Returns how
-    often it died on the way. died: how often it had before."""
+    """Waits for an agent's end after the job's end. It has heard of that end, or it was dead when the
+    coordinator left. Returns how often it died on the way. died: how often it had before."""
     deaths = 0
     until = time.monotonic() + 1
     while process.code() is None and time.monotonic() < until:
@@ -308,14 +309,48 @@ def places(path):
 
 
 def some_places(path, dice, most):
-    """Of each kind of step at most so many, drawn."""
+    """Draws some steps of each kind; most: how many, by kind."""
     return [place for kind, lines in places(path).items()
             for place in dice.sample(lines, min(len(lines), most.get(kind, 0)))]
 
 
+def keep(federation, out, reference):
+    """Leaves in a folder what an undisturbed run showed: the checks' reference, and the steps of the two programs that will die."""
+    (out / "reference").write_text(repr(reference))
+    for name in ("coordinator", "site-1"):
+        shutil.copy(federation.folder / f"{name}.steps", out)
+
+
+def expect_met(kills, deaths):
+    """A single death was met, unless it is of an event or a send: how many of these there are depends on the time that a run takes."""
+    for name, lines in kills.items() if len(kills) == 1 else ():
+        expect(deaths[name] or lines[0].split("-")[0] in ("event", "send"), f"{name} lived on after {lines[0]}")
+
+
+def begin(options, folder, agents, undisturbed, dice, some):
+    """Runs undisturbed. Returns the arguments of all cases, and the places of each program's steps; None if it failed."""
+    keys = fed.make_keys(options.programs, folder / "keys", agents + 1)
+    common = {"programs": options.programs, "keys": keys}
+    if fed.run_cases([("undisturbed", undisturbed, {**common, "out": folder})]) != 0:
+        return None
+    common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
+    return common, {name: some_places(folder / f"{name}.steps", dice, some) for name in ("coordinator", "site-1")}
+
+
+def drawn_cases(case, count, common, dice, at):
+    """Cases in which the coordinator, the first site, or both die once or twice."""
+    cases = []
+    for i in range(count):
+        names = (["coordinator"], ["site-1"], ["coordinator", "site-1"])[i % 3]
+        kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}
+        cases.append((f"{kills}", case, {**common, "kills": kills}))
+    return cases
+
+
 def is_its_turn(place):
-    """Of steps that are all killed at one side can be enough: before those with odd numbers, and after the others. A kind of
-    record comes once a round of three, so each kind is cut off before one of its commits and after another."""
+    """Whether a step is killed at this side if each is killed at one side only: before steps with odd numbers, and after the
+    others. Each kind of record is committed once in each of three rounds. So for each kind a kill comes before one commit
+    and after another."""
     kind, side, number = place.replace(":", "-").split("-")
     return kind not in ("commit", "work", "forget") or (side == "before") == (int(number) % 2 == 1)
 

@@ -1,19 +1,17 @@
 """test_kill_masked.py - kill -9 under distributed trust: masked sums of four sites, of which three are enough.
 
-As in test_kill.py an undisturbed run tells which steps there are; then the first site, the coordinator, or both
-die at some of them and are started again at once. Keys are durable before they leave, and so is each answer: a
-site that dies goes on where it was. So the job must end, every round with all four sites. Nothing is paid twice,
-no site has two keys or signs two lists of survivors for a round, nothing that opens a closed round's masks stays
-in a journal, and no released number carries a mask:
-a mask that stays is uniform among 2^32 numbers. A right sum of losses is below 2^25, so that a wrong one of two numbers
-passes by chance with a probability of 2^-12; of three weights, below 64, with 2^-21. A right one is beyond that with a
-probability below e^-60.
+As in test_kill.py an undisturbed run tells which steps there are; then the first site, the coordinator, or both die at
+some of them and are started again at once. Keys are durable before they leave, and so is each answer: a site that dies
+goes on where it was. So the job must end, every round with all four sites. Nothing is paid twice, no site has two keys
+or signs two lists of survivors for a round, nothing that opens a closed round's masks stays in a journal, and no
+released number carries a mask: a mask that stays is uniform among 2^32 numbers. A right sum of losses is below 2^25,
+and a wrong sum of two numbers is so by chance with a probability of 2^-12. For three weights, which are below 64, this
+probability is 2^-21. A right number exceeds its limit with a probability below e^-60.
 
-The last cases are of sites that do not come back: one that leaves for good before its signature ends the job,
-charged and with nothing released; one that is revoked after its answer is in no sum.
+In the last cases a site does not come back. If it leaves for good before its signature, the job ends; it is
+charged, and nothing is released. If it is revoked after its answer, it is in no sum.
 """
 
-import pathlib
 import random
 import signal
 import struct
@@ -76,7 +74,7 @@ def check_agent(federation, name):
 
 
 def check_numbers(record, blob, most=64):
-    """No released number carries a mask. most: of a weight."""
+    """No released number carries a mask. most: limit of a weight."""
     for value in record["sum"]:
         expect(abs(value) < 1 << 25, f"round {record['round']} releases {value}")
     for weight in struct.unpack(f"<{len(blob or b'') // 8}d", blob or b""):
@@ -110,8 +108,7 @@ def check(federation):
 def case(make, programs, keys, kills, reference):
     with make_federation(make, programs, keys) as federation:
         deaths = test_kill.carry_out(federation, kills, [])
-        for name, lines in kills.items() if len(kills) == 1 else ():
-            expect(deaths[name] or lines[0].split("-")[0] in ("event", "send"), f"{name} lived on after {lines[0]}")
+        test_kill.expect_met(kills, deaths)
         for name, charges in check(federation).items():
             expect(charges == reference[name], f"{name}'s charges: {charges}")
 
@@ -120,9 +117,7 @@ def undisturbed(make, programs, keys, out):
     with make_federation(make, programs, keys) as federation:
         deaths = test_kill.carry_out(federation, {}, [], steps=True)
         expect(sum(deaths.values()) == 0, "somebody died in the undisturbed run")
-        (out / "reference").write_text(repr(check(federation)))
-        for name in ("coordinator", "site-1"):
-            (out / f"{name}.steps").write_bytes((federation.folder / f"{name}.steps").read_bytes())
+        test_kill.keep(federation, out, check(federation))
         planted(federation)
 
 
@@ -190,18 +185,13 @@ def main():
                           sides=(1, "of a step that is killed at: 1, by turns, or 2"))
     dice = random.Random(SEED)
     with fed.temporary_folder() as folder:
-        keys = fed.make_keys(options.programs, folder / "keys", AGENTS + 1)
-        common = {"programs": options.programs, "keys": keys}
-        if fed.run_cases([("undisturbed", undisturbed, {**common, "out": pathlib.Path(folder)})]) != 0:
+        begun = test_kill.begin(options, folder, AGENTS, undisturbed, dice, SOME)
+        if begun is None:
             return 1
-        common["reference"] = eval((folder / "reference").read_text())  # pylint: disable=eval-used
-        at = {name: test_kill.some_places(folder / f"{name}.steps", dice, SOME) for name in ("coordinator", "site-1")}
+        common, at = begun
         cases = [(f"{name} {line}", case, {**common, "kills": {name: [line]}}) for name in at
                  for line in at[name][::options.every] if options.sides == 2 or test_kill.is_its_turn(line)]
-        for i in range(options.cases):
-            names = (["coordinator"], ["site-1"], ["coordinator", "site-1"])[i % 3]
-            kills = {name: dice.sample(at[name], 2 if i % 2 else 1) for name in names}
-            cases.append((f"{kills}", case, {**common, "kills": kills}))
+        cases += test_kill.drawn_cases(case, options.cases, common, dice, at)
         away = {key: common[key] for key in ("programs", "keys")}
         # The first four commits of a site: keys, the job, its answer, the list that it signs.
         cases.append(("leaves before it answers", leaver, {**away, "place": "commit-before:3", "ends_well": True}))

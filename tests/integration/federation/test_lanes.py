@@ -17,7 +17,7 @@ from lanes import AGENTS, ASKS, ROUNDS, check, make_office, run, text_of, times
 
 SEED = 57
 STORMS = 3
-PAGE_FITS = 24  # so that a look falls into them
+PAGE_FITS = 24  # long enough for a look at the page
 
 
 def beside(make, programs, keys):
@@ -88,7 +88,7 @@ def cancelled(make, programs, keys):
 
 
 def one_at_a_time(make, programs, keys):
-    """`jobs_at_once: 1` is the queue of before."""
+    """With `jobs_at_once: 1` jobs run one after another."""
     office = make_office(make, programs, keys, more="jobs_at_once: 1\n")
     with office.federation:
         for name in ("west", "east"):
@@ -132,7 +132,7 @@ def tells_of_both(place, waits, runs):
 
 
 def tells_of_the_picked(place, waits, absent):
-    """Each that runs is told of to whoever asks for it, in the form of an event; no other one."""
+    """A client that asks for a job that runs is told of it, as in an event. Other jobs are not told."""
     told = test_face.whole_status(place, f"/api/jobs/{waits}")
     expect(told["status"]["shown"] == waits and told["status"]["facts"]["job_info"][0]["job"] == "east", "another job than was asked for")
     expect(told["drawn"]["result"]["job"] == "east", f"another job is drawn: {told['drawn']}")
@@ -142,8 +142,8 @@ def tells_of_the_picked(place, waits, absent):
 
 
 def page(make, programs, keys):
-    """Page, status and metrics tell of all that run, by number; the page draws one with rounds before one that waits, whatever
-    their numbers. While no job runs the agents are told of all the same, and the latest release stays."""
+    """Page, status and metrics tell of all jobs that run, by number. The page draws a job with rounds before one that waits,
+    whatever their numbers. While no job runs, they still tell of the agents and of the latest release."""
     office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         office.submit("east", text_of("east").replace("minimum: 2", "minimum: 3").replace("site-4]", "site-4, nobody]"))

@@ -61,7 +61,8 @@ def log_ms(entry):
 
 def solves(make, programs, keys):
     """A job that solves for seconds beside one of a few words: the small one's rounds keep their pace, and /healthz answers.
-    A loop that stands still delays a round by the whole computation. The rule: by less than half of it, and than DELAY_MS."""
+    A loop that stands still would delay a round by the whole computation. A round may be delayed by less than half of it,
+    and by less than DELAY_MS."""
     office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         give_kinds(office, 5 * ROUNDS_SMALL)
@@ -94,7 +95,7 @@ def solves(make, programs, keys):
 
 def filing(make, programs, keys):
     """While a job's results are made it has no machine, and keeps its place: the page says that it runs until it is filed, counts
-    it neither as set aside nor as waiting, and tells of it to whoever has picked it."""
+    it neither as set aside nor as waiting, and shows it to a person who has picked it."""
     office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         give_kinds(office, 5 * ROUNDS_SMALL)

@@ -42,21 +42,35 @@ def expect_aside(office, name):
     expect("set aside" in office.command("watch", number, code=3), "watch of what stands still")
 
 
+def damage_west(office):
+    """Runs west until it has two rounds, kills the coordinator, and damages west's journal. Returns the journal's folder; a whole copy
+    is kept for bring_back."""
+    office.start()
+    for site in office.federation.names:
+        office.federation.start_agent(site)
+    office.until("west", ("running",))
+    fed.wait_until(lambda: len(office.rounds("west")) >= 2, "west has two rounds")
+    office.process.signal(signal.SIGKILL)
+    office.process.wait()
+    place = office.federation.office / "jobs" / str(office.number["west"]) / "state"
+    shutil.copytree(place, office.federation.folder / "copy")
+    spoil(place)
+    return place
+
+
+def bring_back(office, place):
+    """Puts the copy in the journal's place, and starts the coordinator again."""
+    shutil.rmtree(place)
+    shutil.copytree(office.federation.folder / "copy", place)
+    office.start()
+
+
 def given_up(make, programs, keys):
-    """A job whose journal is damaged is cancelled: that is a decision that it never goes on, though its journal comes back."""
+    """A job whose journal is damaged is cancelled. It never goes on, also if its journal comes back."""
     office = make_office(make, programs, keys)
     with office.federation:
         office.submit("west", text_of("west"))
-        office.start()
-        for site in office.federation.names:
-            office.federation.start_agent(site)
-        office.until("west", ("running",))
-        fed.wait_until(lambda: len(office.rounds("west")) >= 2, "west has two rounds")
-        office.process.signal(signal.SIGKILL)
-        office.process.wait()
-        place = office.federation.office / "jobs" / str(office.number["west"]) / "state"
-        shutil.copytree(place, office.federation.folder / "copy")
-        spoil(place)
+        place = damage_west(office)
         office.start()
         fed.wait_until(lambda: "job-set-aside" in {entry["event"] for entry in office.federation.events("coordinator")},
                        "west is set aside")
@@ -66,15 +80,13 @@ def given_up(make, programs, keys):
         expect(now["state"] == "cancelled" and "what was paid cannot be told here" in now["because"], f"cancelled: {now}")
         expect(office.status("west")["ended"] is None, "it was filed before anybody looked")
         office.command("cancel", office.number["west"], code=3)
-        office.submit("middle", text_of("middle"))  # whoever runs looks at the queue
+        office.submit("middle", text_of("middle"))  # a coordinator that runs a job looks at the queue
         office.until("west", ("cancelled",))
         office.until("middle", ("done",))
         office.process.signal(signal.SIGTERM)
         expect(office.process.wait() == 0, "the coordinator did not end well")
         before = {site: office.federation.ledger(site)["spent"]["epsilon"] for site in office.federation.names}
-        shutil.rmtree(place)
-        shutil.copytree(office.federation.folder / "copy", place)
-        office.start()
+        bring_back(office, place)
         office.submit("east", text_of("east"))
         office.until("east", ("done",))
         now = office.status("west")
@@ -83,23 +95,14 @@ def given_up(make, programs, keys):
 
 
 def damaged(make, programs, keys):
-    """The journal of one of two is damaged while the coordinator is down: that job stands still, and the others go on, one
-    that asks an agent of its too. Once a copy is brought back it goes on as well. A site may have answered its open round
-    before, and has nothing of that answer any more after another job: it declines then, and pays for nothing twice."""
+    """The journal of one of two is damaged while the coordinator is down: that job stands still, and the others go on, also
+    one that asks an agent of that job. Once a copy is brought back, the job goes on. A site that answered its open round
+    before, and has dropped this answer for another job, declines. No site pays twice."""
     office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         office.submit("west", text_of("west"))
         office.submit("east", text_of("east"))
-        office.start()
-        for site in office.federation.names:
-            office.federation.start_agent(site)
-        office.until("west", ("running",))
-        fed.wait_until(lambda: len(office.rounds("west")) >= 2, "west has two rounds")
-        office.process.signal(signal.SIGKILL)
-        office.process.wait()
-        place = office.federation.office / "jobs" / str(office.number["west"]) / "state"
-        shutil.copytree(place, office.federation.folder / "copy")
-        spoil(place)
+        place = damage_west(office)
         expect_aside(office, "west")
         office.start()
         office.submit("middle", text_of("middle"))
@@ -115,9 +118,7 @@ def damaged(make, programs, keys):
         expect([entry["job"] for entry in aside] == [office.number["west"]], f"set aside: {aside}")
         office.process.signal(signal.SIGTERM)
         expect(office.process.wait() == 0, "the coordinator did not end well")
-        shutil.rmtree(place)
-        shutil.copytree(office.federation.folder / "copy", place)
-        office.start()
+        bring_back(office, place)
         office.until("west", ("done", "failed"))
         check(office, ("east", "middle"), known=("recovery-failed",))
         expect([one["round"] for one in office.rounds("west")][:3] == [0, 1, 2], "west did not go on where it was")
@@ -144,8 +145,8 @@ def expect_unwritten(office, name, page=True):
 
 
 def unwritten(make, programs, keys):
-    """Something is in the way of a job's results: that job is set aside, and others go on with its agents. Once it is out of
-    the way a new start writes them, and asks nobody."""
+    """The results of a job cannot be written: the job is set aside, and others go on with its agents. Once the obstacle is
+    gone, a new start writes the results and asks nobody."""
     office = make_office(make, programs, keys, more='http: {listen: "127.0.0.1:0"}\n')
     with office.federation:
         office.submit("west", text_of("west"))
@@ -171,8 +172,8 @@ def unwritten(make, programs, keys):
 
 
 def gone(make, programs, keys):
-    """Somebody takes two jobs' journals away while they run. One, whose blobs have files, meets that at its next round, the
-    other at its end. Neither begins again, which sites would pay for once more, and others go on with their agents."""
+    """Somebody takes two jobs' journals away while they run. The job whose blobs have files notices at its next round, the
+    other one at its end. Neither begins again, as sites would pay once more. Other jobs go on with their agents."""
     office = make_office(make, programs, keys)
     with office.federation:
         give_kinds(office, 200)
@@ -185,7 +186,7 @@ def gone(make, programs, keys):
             office.until(name, ("running",))
         fed.wait_until(lambda: office.rounds("large") and office.rounds("west"), "both have rounds")
         for name in ("large", "west"):
-            # At once: a folder that is removed file by file gets new files meanwhile.
+            # By one rename, because a folder that is removed file by file gets new files meanwhile.
             (office.federation.office / "jobs" / str(office.number[name]) / "state").rename(office.federation.folder / f"{name}-state")
         office.submit("middle", text_of("middle"))
         office.until("middle", ("done",))

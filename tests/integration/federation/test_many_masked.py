@@ -1,10 +1,10 @@
 """test_many_masked.py - 32 sites under distributed trust, through kill -9 of any program.
 
-The job is compose/registries/job.yml on the records that come with it, dealt out to 32 sites. While it runs a program
-is killed every moment, a site or the coordinator in turn, and started again at once. The job ends; every round has
-21 sites or more; nobody pays twice, signs two lists of survivors of a round, or keeps what opens a closed round; no
-released number carries a mask (test_kill_masked.py says how surely), and the model ranks the records far better than
-chance. Memory and time are printed, and the coordinator's memory is held below a limit.
+The job is compose/registries/job.yml on the records that come with it, dealt out to 32 sites. While it runs, sites
+and the coordinator are killed in turn and started again at once. The job ends; every round has 21 sites or more;
+nobody pays twice, signs two lists of survivors of a round, or keeps what opens a closed round; no released number
+carries a mask (test_kill_masked.py says how surely), and the model ranks the records far better than chance. Memory
+and time are printed, and the coordinator's memory is held below a limit.
 """
 
 import csv

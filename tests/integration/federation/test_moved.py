@@ -1,8 +1,8 @@
 """test_moved.py - jobs that programs of protocol versions 5 to 7 have begun, and that those of today go on with.
 
-tests/vectors/version5, version6 and version7 have the keys and state folders of federations that they left in the middle: all programs were
-killed (kill -9). The programs of today have to end each job with every round once and in order, with every site in each, and
-no site may pay twice for a round, or for nothing.
+tests/vectors/version5, version6 and version7 have the keys and state folders of federations that they left in the middle: all
+programs were killed (kill -9). Today's programs have to end each job. Every round must be there once, in order and with every
+site. No site may pay twice for a round, or for a round that does not count.
 
     local      rounds of fit are closed, and others are open
     shared     of `learn`, whose only round all sites had paid for, and none was counted: today columns of such a job would be
@@ -66,8 +66,8 @@ def policy(slot_ms=SLOT_MS, more="", **changes):
     return fed.policy_text(answer_slot_ms=slot_ms, **changes) + more
 
 
-# Of each kind: the job and the policy, the sites, the rounds, after how many of them version 5 is killed, and what the ledger says
-# that a job costs (None: the noise has no epsilon of its own).
+# For each kind: the job, the policy, the sites, the rounds, after how many of them version 5 is killed, and the epsilon that the
+# ledger says (None: the noise has no epsilon of its own).
 KINDS = {
     "local": (fed.job_text(fits=5, rounds=3), policy(), 3, 8, 3, 1),
     "shared": (LEARN, policy(LONG_SLOT_MS, tasks="[learn]"), 3, 1, 0, 1),
@@ -105,7 +105,7 @@ def version_of(kind):
 
 
 def take_over(federation, kind):
-    """The machines' keys and states are those that a program of before has left."""
+    """Puts keys and states in place that programs of an earlier version left."""
     with tarfile.open(VECTORS / f"version{version_of(kind)}" / f"{kind}.tar.gz") as archive:
         for member in archive.getmembers():
             path = pathlib.PurePosixPath(member.name)
@@ -156,7 +156,7 @@ def case(make, programs, kind):
 
 
 def planted(make, programs):
-    """Would the check notice that a site has lost its journal, and pays again?"""
+    """Planted: a site that has lost its journal pays again."""
     federation = make_federation(make, programs, "local")
     take_over(federation, "local")
     shutil.rmtree(federation.folder / "site-1" / "state")
@@ -166,7 +166,7 @@ def planted(make, programs):
 
 
 def is_paid(federation, closed):
-    """Whether so many rounds are closed, and every site has answered the next one."""
+    """Whether this many rounds are closed, and every site has answered the next one."""
     try:
         return len(rounds_of(federation)) >= closed and all(len(answers_of(federation, name)) > closed for name in federation.names)
     except sqlite3.OperationalError:

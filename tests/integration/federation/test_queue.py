@@ -1,9 +1,9 @@
 """test_queue.py - a coordinator that stays: three jobs submitted, one of them cancelled, agents and coordinator killed.
 
 An undisturbed run tells which steps the coordinator and an agent go through. Then, for each step chosen, the same again with
-a SIGKILL exactly there: the first job ends as if nothing had happened, the second is cancelled in the middle of its
-rounds, the third ends. Each job must have run once, with one paid answer of every site to each of its rounds and none
-besides; the sites' ledgers must say what the jobs' journals say.
+a SIGKILL exactly there: the first job ends as if nothing had happened, the second is cancelled in the middle of its rounds,
+the third ends. Each job must have run once, with exactly one paid answer of every site to each of its rounds. The sites'
+ledgers must agree with the jobs' journals.
 """
 
 import collections
@@ -58,7 +58,7 @@ def status(federation, number):
 
 
 def is_running(federation, number):
-    """A command takes as long as a round. So it is asked only when a file says that it has something new to tell."""
+    """A command takes as long as a round. So it is run only after a file has changed."""
     return (federation.office / "jobs" / str(number) / "state").exists() and status(federation, number)["state"] == "running"
 
 
@@ -75,7 +75,7 @@ def submit(federation, name):
 
 
 class Lives:
-    """The programs of a federation: who dies by the plan is started again at once."""
+    """The programs of a federation. A program that dies by the plan is started again at once."""
 
     def __init__(self, federation, kills, steps):
         self.federation = federation
@@ -273,7 +273,7 @@ def commands(make, programs, keys):
         expect(status(federation, first)["state"] == "cancelled", "what has not begun is cancelled at once")
         expect("is over" in command(federation, "cancel", first, code=3), "a second cancellation")
         third = submit(federation, "third")
-        (jobs / "4").mkdir()  # half a job, by hand: nobody runs it, and nobody is kept from the others
+        (jobs / "4").mkdir()  # half a job, made by hand: it does not run, and the others do
         (jobs / "5").mkdir()
         (jobs / "5" / "job.yml").write_text("hedgerow: 1\n")
         (jobs / ".new.abcdef").mkdir()
@@ -294,7 +294,7 @@ def commands(make, programs, keys):
                [("6", "done", "3 of 3", "late"), ("5", "waiting", "0 of 0", ""), ("4", "waiting", "0 of 0", ""),
                 ("2", "done", "3 of 3", "third"), ("1", "cancelled", "0 of 3", "first")], f"the page: {page['queue']}")
         expect(page["jobs_waiting"] == 2 and page["job_info"] == [], "the page of a coordinator without a job")
-        for event in ("job-taken", "job-filed"):  # whoever follows a job through the log finds its begin and its end
+        for event in ("job-taken", "job-filed"):  # the log has the begin and the end of each job
             told = [entry for entry in federation.events("coordinator") if entry["event"] == event]
             expect(told and all(f"job {entry.get('job')} " in entry["text"] for entry in told), f"the field job of {event}: {told}")
         unreadable = [entry for entry in federation.events("coordinator") if entry["event"] == "job-unreadable"]
@@ -316,7 +316,7 @@ def commands(make, programs, keys):
 
 
 def stuck(make, programs, keys):
-    """A job that has begun, and whose text or journal is not what it was: never run again, and in nobody's way."""
+    """A job that has begun and whose text or journal has changed does not run again, and delays no other job."""
     with run(make, programs, keys) as federation:
         write_settings(federation)
         jobs = federation.office / "jobs"
@@ -348,7 +348,7 @@ def stuck(make, programs, keys):
 
 
 def planted(make, programs, keys):
-    """Would the checks notice? A job that ran again, an answer too many, a ledger that forgot."""
+    """Planted: a job that ran again, an answer too many, a ledger that lost a charge."""
     with run(make, programs, keys) as federation:
         carry_out(federation, {})
         check(federation)

@@ -3,9 +3,8 @@ collect, and each of them is disturbed.
 
 Five sites: site-1 of those that may lead, site-2 and site-3 of east, site-4 and site-5 of west. Two jobs run at the same time,
 each with a site of both collectors; a third asks everybody, waits for a site that never comes, and is cancelled; a fourth asks
-everybody and ends. Whatever happens, each job's journal has every round once and in order, with every site that it asks
-once, and each site has paid once for each round of the jobs that asked it, and for nothing else. Runs under
-tests/support/postgres.
+everybody and ends. Whatever happens, each job's journal has every round once and in order, and each round has once every site
+that it asks. Each site has paid once for each round of its jobs, and for nothing else. Runs under tests/support/postgres.
 
 More, by hand: tests/support/postgres python3 -B tests/integration/federation/test_queue_collect.py --programs build/gcc/bin
 --seeds 100

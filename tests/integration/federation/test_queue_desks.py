@@ -131,7 +131,7 @@ def pages(make, programs):
 
 
 def locked(team, seconds):
-    """A session that holds the results' table as soon as a job is filed, so that whoever reads it waits."""
+    """A session that locks the results' table as soon as a job is filed. Every reader waits."""
     session = subprocess.Popen(["psql", "-qAt", "-d", team.url, "-c",
                                 "BEGIN; DO $$ BEGIN WHILE NOT EXISTS (SELECT 1 FROM hedgerow_job WHERE ending IS NOT NULL) LOOP"
                                 " PERFORM pg_sleep(0.005); END LOOP; END $$;"
@@ -142,8 +142,20 @@ def locked(team, seconds):
     return session
 
 
+def one_that_leads(make, programs, name):
+    """A team whose first coordinator leads, alone; its agents are there. Returns the team, and where the page is."""
+    team = Team(make, programs, f"{name}_{os.getpid()}")
+    team.start(0)
+    team.federation.wait_event(team.name(0), "leading")
+    place = test_face.port_of(team.federation, team.name(0))
+    for agent in team.federation.names:
+        team.federation.start_agent(agent)
+    return team, place
+
+
 def questions(team):
-    """Those that wait for the results' table now, by when they began to; None where nobody holds it."""
+    """The sessions that wait for the results' table now, with the time at which they began to wait.
+    None: nobody holds the table."""
     said = psql(team.url, "SELECT granted, pid, waitstart FROM pg_locks WHERE relation = 'hedgerow_result'::regclass"
                           " AND (mode = 'AccessExclusiveLock' OR NOT granted)")
     lines = (said or "").split("\n")
@@ -155,14 +167,9 @@ def results_of(facts, number):
 
 
 def stalls(make, programs):
-    """A server that does not answer what the page asks holds up no round, and neither /healthz nor the page itself: they answer
-    in less time than one such question may take. What was not answered is asked again: the results are listed in the end."""
-    team = Team(make, programs, f"stalls_{os.getpid()}")
-    team.start(0)
-    team.federation.wait_event(team.name(0), "leading")
-    place = test_face.port_of(team.federation, team.name(0))
-    for name in team.federation.names:
-        team.federation.start_agent(name)
+    """If the server does not answer the page's question, rounds, /healthz and the page go on. Page and /healthz answer in less
+    time than such a question may take. The question is asked again, so the page lists the results in the end."""
+    team, place = one_that_leads(make, programs, "stalls")
     team.submit(0, "first")
     session = locked(team, HELD_S)
     number = team.submit(0, "third", fits=FITS_LONG)
@@ -176,7 +183,7 @@ def stalls(make, programs):
             expect(test_face.ask(place, path)[0] == 200, f"{path} is not answered")
             slowest = max(slowest, time.monotonic() - since)
         waiting = questions(team)
-        over = team.records(number) > FITS_LONG  # behind it the results are written, and that waits too
+        over = team.records(number) > FITS_LONG  # then the results are written, and that waits too
         if waiting is not None and not over:
             failed.update(asked - waiting)
             asked.update(waiting)
@@ -203,14 +210,9 @@ def stalls(make, programs):
 
 
 def unasked(make, programs):
-    """The page tells of what happened while nobody looked: at its first answer, of a job that ended meanwhile, and of one that
-    nobody ever saw run."""
-    team = Team(make, programs, f"unasked_{os.getpid()}")
-    team.start(0)
-    team.federation.wait_event(team.name(0), "leading")
-    place = test_face.port_of(team.federation, team.name(0))
-    for name in team.federation.names:
-        team.federation.start_agent(name)
+    """The page's first answer tells what happened while nobody looked: also of a job that ended meanwhile, and of one that
+    nobody saw run."""
+    team, place = one_that_leads(make, programs, "unasked")
     first = team.submit(0, "first")
     team.until(0, first, "running")
     fed.in_time(test_face.status(place)["jobs_waiting"] is not None, "the first answer has no queue")

@@ -2,8 +2,8 @@
 
 Three jobs: the first is disturbed, the second waits for a site that never comes and is cancelled, the third ends. The leader is
 killed, or stopped for longer than its lease and woken again; connections are cut, or the server dies and comes back. Whatever
-happens, each job runs once: its journal has every round once and in order, each site has one paid answer to each round and none
-besides, the cancelled job stays cancelled, and both coordinators tell the same queue and hand out the same results. Runs under
+happens, each job runs once: its journal has every round once and in order, each site has exactly one paid answer to each round,
+the cancelled job stays cancelled, and both coordinators show the same queue and the same results. Runs under
 tests/support/postgres, which gives DATABASE_URL and POSTGRES_FOLDER.
 
 More, by hand: tests/support/postgres python3 -B tests/integration/federation/test_queue_shared.py --programs build/gcc/bin
@@ -33,7 +33,7 @@ STATES = {"first": "done", "second": "cancelled", "third": "done"}
 
 @contextlib.contextmanager
 def held_up(team, number):
-    """No round of that job closes meanwhile: an agent stands still, in the middle of whatever it did."""
+    """No round of that job closes meanwhile, because one of its agents is stopped."""
     agent = team.agents[team.federation.names[0]]
     agent.signal(signal.SIGSTOP)
     try:
@@ -172,7 +172,7 @@ def damaged(make, programs):
     expect(team.records(gone) == 0, "it has begun again")
     last = team.submit(old, "third")
     team.until(old, last, "done")
-    for site in team.federation.names:  # for all but the damaged job, and that as far as it came
+    for site in team.federation.names:  # rounds of all jobs; of the damaged job those before the damage
         spent = team.federation.ledger(site)["spent"]["epsilon"]
         expect(2 <= spent <= 3, f"{site} has spent {spent}")
     team.running.pop(1 - old)
@@ -180,7 +180,8 @@ def damaged(make, programs):
 
 
 def away(make, programs):
-    """A database that is away at the start, and while nothing runs: it is tried again, and said once."""
+    """The database is away at the start, and while nothing runs. The coordinator tries again, and logs
+    it once."""
     team = Team(make, programs, f"away_{os.getpid()}")
     settings = team.settings(0).read_text()
     team.settings(0).write_text(re.sub(r"host=[^&\"]*", "host=/nowhere", settings))

@@ -22,7 +22,7 @@ import journals
 import test_face
 from federation import expect
 from queue_team import SUSPICIOUS, Team, wait_successor
-from test_takeover import ask, psql
+from test_takeover import ask, has_database, psql
 
 HELD_S = 6  # longer than a lease lasts, and shorter than the 8 s that a statement may take
 SLOT_MS = 100
@@ -101,7 +101,8 @@ def end(session):
 
 @contextlib.contextmanager
 def held(team, seconds=HELD_S):
-    """The first job's next record waits from now on, for so long. Yields how many records it has, and the session that holds it."""
+    """The first job's next record waits from now on, for some seconds. Yields how many records the job has, and the session that
+    holds the next one."""
     records, session = fed.wait_until(lambda: hold(team, seconds), "the next record is held")
     try:
         fed.in_time(records <= FITS["first"], "the job was over before its next record was held")
@@ -118,7 +119,8 @@ def waits(team):
 
 
 def check_meanwhile(team, records, is_held=waits):
-    """Nobody has heard of the round whose record waits: no site has answered the one behind it. Returns whether it still waits."""
+    """No site knows the round whose record waits: none has answered the round after it. Returns whether the record still
+    waits."""
     there = team.records(team.numbers["first"])
     latest = {site: max(team.answers(site, "first")) for site in ASKS["first"]}
     if not is_held(team):
@@ -309,8 +311,8 @@ def chosen_meanwhile(make, programs):
 
 
 def opening(make, programs):
-    """Planted: the loop opened a job's journal, and connected to the queue. Whoever makes tables, or looks whether they are there,
-    waits for the same lock."""
+    """Planted: the loop opened a job's journal, and connected to the queue. A session that makes tables, or looks for them, waits
+    for the same lock."""
     team = SlowTeam(make, programs, "opening")
     team.begin()
     team.submit(0, "first")  # it begins when the first one ends
@@ -320,7 +322,8 @@ def opening(make, programs):
 
 
 def late_cancelled(make, programs):
-    """The job is cancelled while its record waits. The round counts, as its record is there, and the job ends behind it."""
+    """The job is cancelled while its record waits. The round counts, as its record is in the journal, and the job ends
+    after it."""
     team = SlowTeam(make, programs, "cancelled")
     team.begin()
     with held(team, seconds=7) as (records, session):
@@ -445,8 +448,7 @@ def planted(make, programs):
 
 def main():
     options = fed.options(at_once=(2, "federations at a time"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
+    if not has_database():
         return 77
     cases = [(one.__name__, one, {"programs": options.programs}) for one in (beside, download, results, filing, chosen_meanwhile, opening, late_cancelled, late_lost, killed, stopped, stopped_filing, refused, planted)]
     return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)

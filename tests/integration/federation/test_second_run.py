@@ -1,5 +1,5 @@
-"""test_second_run.py - a second `run` of what runs already: it is refused at its start, is told what holds its folder and what
-to do, and disturbs nothing. A job whose journal another process has open waits for that one alone.
+"""test_second_run.py - a second `run` on a folder that is in use: it is refused at its start, says what holds the folder and
+what to do, and disturbs nothing. A job whose journal another process has open waits for that one alone.
 """
 
 import ctypes
@@ -27,7 +27,8 @@ def text_of(name, agents):
 
 
 def settings_of(federation, port, name="coordinator.yml"):
-    """The same queue; other ports are what a person would choose whom a port in use was blamed to."""
+    """The same queue. With other ports: a person whose first attempt failed because of a port would
+    try another one."""
     path = federation.office / name
     address = federation.address.rsplit(":", 1)[0]
     path.write_text(f'hedgerow: 1\nhttp: {{listen: "127.0.0.1:0"}}\nlisten: "{address}:{port}"\nkey: key\nagents: agents\n'
@@ -156,7 +157,7 @@ def cancelled_while_held(make, programs):
     federation.wait_event("coordinator", "start-put-off")
     status = status_of(federation, early)
     expect(status["held"] == "process 12345" and "journal open" in status["waits"], f"it is put off, and status says {status}")
-    begun = submit(federation, "begun", federation.names)  # behind it, for it asks the same agents
+    begun = submit(federation, "begun", federation.names)  # after it, because it asks the same agents
     said = " ".join(command(federation, "cancel", early).split())
     expect("will not begin" in said or "cancelled; what sites have paid" in said, f"cancel says {said}")
     fed.wait_until(lambda: status_of(federation, early)["ended"] is not None, "a job that has not begun is filed")
@@ -187,8 +188,8 @@ def cancelled_while_held(make, programs):
 
 
 class Opened:
-    """How often a file is opened from now on, by whomever: inotify, of which Python has no module. Two of the same kind behind each
-    other would be one event, so the closing is asked for too."""
+    """Counts how often any process opens a file from now on. Python has no module for inotify. Two equal events in a row would be
+    one, so the test asks for closings too."""
 
     IN_CLOSE, IN_OPEN = 0x18, 0x20
 

@@ -62,7 +62,7 @@ def enrolment(make, programs):
                f"the list has another key than the site's: {entry}")
         expect(roster in (federation.office / "agents").read_text(), "somebody else's line has changed")
 
-        # The token is spent: whoever finds it later, with a key of his own, gets nowhere.
+        # The token is spent. A person who finds it later cannot enrol another key with it.
         federation.add_site("thief", fed.policy_text(), fed.records(8))
         before = (federation.office / "agents").read_text()
         code, said = federation.tool("hedgerow-agent", "enrol", "--token", token, "--timeout", "4",
@@ -78,7 +78,7 @@ def enrolment(make, programs):
 
 
 def files_of(federation, names):
-    """What is a site's own and must not change because of another's: its digest by path."""
+    """The files of a site, which another site's data must not change: digests by path."""
     out = {}
     for name in names:
         for file in ("key", "key.pub", "agent.yml", "policy.yml", "data.csv"):

@@ -106,7 +106,7 @@ class Team:
 
 @contextlib.contextmanager
 def held_up(team):
-    """No round closes meanwhile: an agent stands still, in the middle of whatever it did."""
+    """No round closes meanwhile, because an agent is stopped."""
     agent = team.agents[team.federation.names[0]]
     agent.signal(signal.SIGSTOP)
     try:
@@ -154,6 +154,30 @@ def restart(_):
     expect(done.returncode == 0, "the server did not start again")
 
 
+def has_database():
+    """Whether the test runs beside a server; if not, it says what to do."""
+    if "DATABASE_URL" not in os.environ:
+        print("no DATABASE_URL: run this under tests/support/postgres")
+        return False
+    return True
+
+
+def seed_ways(first, count, every):
+    """The cases that are disturbed: of each seed its name and its ways, which come by turns."""
+    for seed in range(first, first + count):
+        ways = every[seed % len(every)]
+        yield seed, ways, f"seed {seed}: {' '.join(way.__name__ for way in ways)}"
+
+
+def check_sites(team, rounds):
+    """Each site has answered each round once, and has spent what the job costs."""
+    for name in team.federation.names:
+        answers = [record for _, record, _ in journals.read(team.federation.folder / name / "state")
+                   if record["kind"] == "answer"]
+        expect([answer["round"] for answer in answers] == list(range(rounds)), f"{name} has answered {answers}")
+        expect(team.federation.ledger(name)["spent"]["epsilon"] == 1, f"{name} has not spent what the job costs")
+
+
 def check(team, order=None):
     """The shared journal, the agents' journals and the results. order: what a planted fault changes."""
     rows = ask(team.url, "SELECT encode(body, 'hex') FROM hedgerow_record ORDER BY sequence").split()
@@ -163,11 +187,7 @@ def check(team, order=None):
     for number, record in enumerate(records[1:]):
         expect(record["round"] == number and not record.get("failed"), f"record {number + 1} is {record}")
         expect(record["agents"] == team.federation.names, f"round {number} counted {record['agents']}")
-    for name in team.federation.names:
-        answers = [record for _, record, _ in journals.read(team.federation.folder / name / "state")
-                   if record["kind"] == "answer"]
-        expect([answer["round"] for answer in answers] == list(range(ROUNDS)), f"{name} has answered {answers}")
-        expect(team.federation.ledger(name)["spent"]["epsilon"] == 1, f"{name} has not spent what the job costs")
+    check_sites(team, ROUNDS)
     results = [json.loads((team.federation.office / f"out-{i}" / "result.json").read_text()) for i in range(COORDINATORS)]
     for one in results[1:]:
         expect(one["experts"] == results[0]["experts"], "two coordinators published different experts")
@@ -235,7 +255,8 @@ def late(make, programs):
 
 
 def central(make, programs):
-    """Where the coordinator draws, an older state of the database would make it draw again: refused, before it waits."""
+    """Under central trust the coordinator draws the noise. If the database went back to an older state, it would draw
+    again. So it refuses such a job before it waits for agents."""
     team = Team(make, programs, "takeover_central")
     job = team.federation.office / "job.yml"
     job.write_text(job.read_text().replace("trust: local", "trust: central").replace("own: true, ", "")
@@ -246,7 +267,8 @@ def central(make, programs):
 
 
 def pages_say_who_leads(make, programs):
-    """For a supervisor: each is healthy, and the one that leads alone is ready. Of a journal elsewhere there is no size."""
+    """A supervisor sees that all are healthy, and that only the leader is ready. A page does not tell the size of a
+    journal on another machine."""
     team = Team(make, programs, f"pages_{os.getpid()}")
     for i in range(COORDINATORS):
         path = team.federation.office / f"{team.name(i)}.yml"
@@ -270,16 +292,13 @@ def pages_say_who_leads(make, programs):
 
 def main():
     options = fed.options(at_once=(3, "federations at a time"), seeds=(8, "disturbed jobs"), first=(0, "the first seed"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
+    if not has_database():
         return 77
     cases = [("planted", planted, {"programs": options.programs}), ("central", central, {"programs": options.programs}),
              ("late", late, {"programs": options.programs}), ("pages", pages_say_who_leads, {"programs": options.programs})]
     every = [[kill], [stop], [cut], [restart], [kill, stop], [stop, cut], [restart, kill], [cut, restart, stop]]
-    for seed in range(options.first, options.first + options.seeds):
-        ways = every[seed % len(every)]
-        cases.append((f"seed {seed}: {' '.join(way.__name__ for way in ways)}", case,
-                      {"programs": options.programs, "seed": seed, "ways": ways}))
+    cases += [(name, case, {"programs": options.programs, "seed": seed, "ways": ways})
+              for seed, ways, name in seed_ways(options.first, options.seeds, every)]
     return fed.run_cases([one for one in cases if fed.is_chosen(one[0], options.only)], at_once=options.at_once)
 
 

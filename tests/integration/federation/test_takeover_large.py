@@ -1,14 +1,13 @@
 """test_takeover_large.py - the coordinator that leads dies in the middle of large transfers, and another one takes over.
 
 Three coordinators share a journal in PostgreSQL, as in test_takeover.py. A relay stands before each of them, counts what passes
-and holds it to a rate, so that the leader is killed (kill -9) when so much of a round's release or of its answers is through.
-The job has a state with momentum that is averaged, models of several MB as answers, and a release of three models to judge. Noise and
+and holds it to a rate, so that the leader is killed (kill -9) when a part of a round's release or of its answers is through. The
+job has a state with momentum that is averaged, models of several MB as answers, and a release of three models to judge. Noise and
 choices are from seeds: the job must end with the files of an undisturbed run, to the last bit. A transfer that was taken half or
 twice changes a sum, and with it all that comes later. Each site pays once for each round. Runs under tests/support/postgres.
 """
 
 import hashlib
-import os
 import pathlib
 import random
 import sys
@@ -101,7 +100,7 @@ class Team(test_takeover.Team):
 
 
 def account(team):
-    """What is to be as it would have been, and checks of what no run may have."""
+    """What must be as in the undisturbed run, and checks that hold in every run."""
     rows = test_takeover.ask(team.url, "SELECT encode(body, 'hex') FROM hedgerow_record ORDER BY sequence").split()
     rounds = [record for record in (journals.record(bytes.fromhex(row)) for row in rows) if record["kind"] == "round"]
     expect([record["round"] for record in rounds] == list(range(ROUNDS)), f"rounds {[record['round'] for record in rounds]}")
@@ -148,7 +147,8 @@ def over(team, number):
 
 
 def strike(team, number, which, part, moved):
-    """kill -9 of the leader when so much of a round's release (0) or answers (1) has passed; it comes back and stands by."""
+    """kill -9 of the leader when some bytes of a round's release (0) or answers (1) have passed. It comes back and stands
+    by."""
     fed.wait_until(lambda: opened(team, number), f"round {number} opens")
     before = team.passed()[which]
     old, term = fed.wait_until(team.leader, "somebody leads")[0], fed.wait_until(team.term, "the lease has a term")
@@ -180,8 +180,7 @@ STRIKES = [[(1, ANSWERS), (5, RELEASE)], [(2, RELEASE), (3, ANSWERS)], [(2, ANSW
 
 def main():
     options = fed.options(trust=("local", "or distributed"), seeds=(2, "disturbed jobs"), first=(0, "the first seed"), at_once=(2, "federations at a time"))
-    if "DATABASE_URL" not in os.environ:
-        print("no DATABASE_URL: run this under tests/support/postgres")
+    if not test_takeover.has_database():
         return 77
     common = {"programs": options.programs, "trust": options.trust}
     with fed.temporary_folder() as folder:

@@ -7,9 +7,9 @@ Five sites and 44 columns of noise beside one that tells: three sites look first
     between the looks    the coordinator dies when the first round's record is durable and nobody has heard of it, and all agents
     in the second look   as in the first, other agents
 
-and all are started again. Every round is there once with every site, every site looks once and pays once, what its ledger says is the
-job's epsilon, and the result is what the answers that the sites made durable come to without any of it: the states in the coordinator's
-journal are, bit for bit, those that looks_of_run makes of them. In the other case nobody dies.
+and all are started again. Every round is in the journal once, with every site. Every site looks once and pays once, and its
+ledger says the job's epsilon. The states in the coordinator's journal are, bit for bit, those that looks_of_run computes from the
+sites' durable answers. In the other case nobody dies.
 """
 
 import random
@@ -121,7 +121,7 @@ def check_site(federation, name):
 
 
 def check_states(federation, records, witnesses):
-    """What the coordinator's journal has is what the sites' durable answers come to."""
+    """The states in the coordinator's journal are those that follow from the sites' durable answers."""
     answers = {}
     for name, witness in zip(federation.names, witnesses):
         for past in witness.commits():

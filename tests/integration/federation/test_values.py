@@ -1,5 +1,5 @@
-"""test_values.py - every task through real processes: what is released is the right answer, with the noise of
-the stated size, at the stated price in every ledger; and exact sums are in no file.
+"""test_values.py - every task through real processes: each release is the right answer with noise of the
+stated size, at the stated price in every ledger, and no file holds exact sums.
 
 values.py computes the exact answers anew. With discrete Laplace noise of scale s, |noise|/s sums over n draws
 to Gamma(n) but for 1/s; a verdict rejects what is outside its two tails of 2e-9. There are fewer than 40
@@ -236,7 +236,7 @@ def local(_, programs, kind):
 
 
 def central(_, programs):
-    """One draw on the sum of all; and the exact sums are nowhere."""
+    """One draw of noise on the sum over all agents. No file holds the exact sums."""
     lambdas = ", ".join(str(value) for value in LAMBDAS)
     with tempfile.TemporaryDirectory() as folder:
         run = Run(programs, folder, "number", "unit: record, trust: central, epsilon: 1000", [
@@ -283,7 +283,7 @@ def central(_, programs):
 
 
 def whole_agents(_, programs):
-    """Unit agent: all records of an agent may be others, and every round is paid for anew."""
+    """Unit agent: all records of an agent may be replaced, and every round is charged again."""
     with tempfile.TemporaryDirectory() as folder:
         run = Run(programs, folder, "sign", "unit: agent, trust: local, epsilon: 400", [
             "{task: update, strategy: momentum, momentum: 0.5, loss: logistic, rounds: 12, batch: 200, clip: 0.5,"

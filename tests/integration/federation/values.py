@@ -1,4 +1,4 @@
-"""values.py - what every task has to answer, computed anew: of the papers' formulas, docs/JOBS.md and nothing else.
+"""values.py - what every task has to answer, computed from the papers' formulas and docs/JOBS.md alone.
 
 People are drawn here, so that every agent holds all that a stage looks at. m records, d features.
 """
@@ -38,7 +38,7 @@ def encode(value, bits):
 
 
 def features(row):
-    """Of a norm of 1 at most, the constant last."""
+    """Features of norm 1 at most, the constant last."""
     plain = [clamp((float(row["age"]) - 74) / 24), 1 if row["sex"] == "M" else -1]
     plain += [1 if row["site"] == site else -1 for site in "abc"]
     plain += [clamp((math.log1p(float(row["kappa"])) - 1.05) / 0.9), 1]
@@ -80,7 +80,7 @@ def solve(matrix, vector):
 
 
 def ridge(site, kind, value):
-    """The minimisers of the mean squared loss + value |w|^2, one model behind the other."""
+    """The minimisers of the mean squared loss + value |w|^2, one model after another."""
     m = len(site.x)
     square = [[sum(x[i] * x[j] for x in site.x) / m + (value if i == j else 0) for j in range(D)] for i in range(D)]
     out = []
@@ -162,8 +162,8 @@ def stream(site, order, theta, t0, times, bits):
 
 
 def stream_sensitivity(width, theta, t0, times, bits):
-    """Of each release, and the factor that all of them share: a record early in the stream pays at every one. Norms
-    and labels are at most 1; the proof is in common/learn/online_influence.c."""
+    """The sensitivity of each release, and the factor that all of them share: a record early in the stream moves
+    every release. Norms and labels are at most 1; the proof is in common/learn/online_influence.c."""
     def norm(t):
         u, q = t - 1 + t0, t0 ** (1 - theta) / (t0 - 1)
         pulled = u ** (1 - theta) * (1 - ((t0 - 1) / u) ** (3 - theta)) / ((2 - q) * (3 - theta))
@@ -246,7 +246,7 @@ def query_cells(site, bits):
 
 
 def hinge_losses(site, rows, experts, kind, bits):
-    """Of classes the mean over all against the rest; at most 1."""
+    """For classes, the mean over each class against the rest; at most 1."""
     count = outputs(kind)
     out = []
     for w in experts:

@@ -1,5 +1,5 @@
-/* federation.h - a coordinator's end with an echo behind it, in a process of its own, and agents'
- * ends to measure it with. Tests of hostile peers share it. */
+/* federation.h - a coordinator's end that echoes, in a process of its own, and agents' ends to
+ * measure it with. Tests of hostile peers share it. */
 
 #ifndef TESTS_IO_FEDERATION_H
 #define TESTS_IO_FEDERATION_H
@@ -18,15 +18,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* An address sanitizer keeps freed memory for a while: limits of memory are not meant for it. */
+/* An address sanitizer keeps freed memory for a while: no limit of memory holds with it. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { KIB_PER_MIB = 64 * 1024 };
 #else
 enum { KIB_PER_MIB = 1024 };
 #endif
 
-/* What must come is waited for so long that a machine that stands still is not taken for a program that
- * does; nothing is expected to take a part of it. */
+/* How long a test waits for what must come. It is long, so that a slow machine is not taken for a
+ * program that stands still. Nothing is expected to take a large part of it. */
 enum { PATIENCE_MS = 60 * 1000, FEDERATION_AGENTS = 48, PAYLOAD_MAX = 64 * 1024 };
 
 struct federation {

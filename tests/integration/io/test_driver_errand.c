@@ -1,6 +1,6 @@
-/* What waits for a server and is no write (driver_errand.c): while lane 1's machine is made, reads its journal, has what follows
- * it decided, or its source is looked at, lane 0 goes on. Each of these ends only once lane 0 has gone on for TURNS events, or
- * after PATIENCE_MS: then the loop has stood still. Machines step on the loop's thread alone. */
+/* Errands: waiting for a server without writing (driver_errand.c). Lane 0 must go on while lane 1's machine is made or reads its
+ * journal, while the driver decides what follows it, and while it looks at its source. Each of these ends once lane 0 has had
+ * TURNS events, or after PATIENCE_MS, which means that the loop stood still. Machines step on the loop's thread alone. */
 
 #include "io/clock.h"
 #include "io/driver.h"
@@ -27,9 +27,9 @@ static struct {
     bool done;
     unsigned made;
     bool puts_off;          /* the first make */
-    int64_t stops_again_ms; /* a write brings a signal, and once more after so long; 0: once */
+    int64_t stops_again_ms; /* a write brings a signal, and once more after this time; 0: once */
     int64_t held_ms;        /* how long that write takes */
-    bool stops_in_make;     /* and here reading does */
+    bool stops_in_make;     /* how long reading takes */
     bool unmade;
     int64_t wake_ms[2];
 } far;
@@ -211,7 +211,7 @@ Test(driver_errand, one_that_is_put_off_is_tried_again, .timeout = 300)
     cr_expect_not(atomic_load(&far.blocked), "the loop stood still");
 }
 
-/* Returns by which exit code the program ends; -1: by none. */
+/* Returns the program's exit code, or -1 if a signal ended it. */
 static int code_of(void)
 {
     int result = 1;
@@ -225,7 +225,7 @@ static int code_of(void)
     return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
 }
 
-/* What is read is asked of the loop no more, and the machine that was made is unmade. */
+/* After a stop the loop ignores what the thread has read, and the machine that was made is freed. */
 Test(driver_errand, a_stop_ends_the_reading_of_a_journal, .timeout = 120)
 {
     far.held_ms = 1;

@@ -1,4 +1,4 @@
-/* Machines of one driver beside each other: what fails on one lane does not reach the others. */
+/* Several machines of one driver: a failure on one lane does not reach the others. */
 
 #include "io/clock.h"
 #include "io/driver.h"
@@ -12,7 +12,7 @@ struct toy {
     char heard[1024];
     bool wanted;
     unsigned made;
-    int fails; /* so often its first tick fails */
+    int fails; /* how often its first tick fails */
     enum status how;
     int64_t wake_ms;
 };
@@ -110,7 +110,8 @@ Test(driver_lanes, asks_what_takes_the_place_of_a_machine_that_cannot_go_on)
     cr_expect_str_eq(toy[1].heard, "|StX|StF|StF", "%s", toy[1].heard);
 }
 
-/* Those who serve the same jobs: each lane's machine hears its own source, while it is there. The source of lane 1 fails once. */
+/* Coordinators that serve the same jobs. Each lane's machine hears its own source while the source is there. The source of lane
+ * 1 fails once. */
 static struct {
     char heard[3][1024];
     unsigned looks[3]; /* its thread's */
@@ -201,7 +202,8 @@ Test(driver_lanes, hears_of_each_job_those_who_serve_it_too)
     cr_expect_str_eq(told.heard[2], "|2222", "%s", told.heard[2]);
 }
 
-/* A long computation that ends only once another lane has gone on, or after PATIENCE_MS: then it has blocked it. */
+/* A long computation. It ends once another lane has gone on, or after PATIENCE_MS, which means that it blocked
+ * that lane. */
 enum { TURNS = 20, PATIENCE_MS = 60000 };
 
 static struct {
@@ -332,7 +334,7 @@ Test(driver_lanes, unmakes_one_that_fails_once_its_computation_has_ended)
     cr_expect_eq(busy.made, 2);
 }
 
-/* Three lanes that compute, of which so many may at once; each is wound up in its turn, too. */
+/* Three lanes compute, at most some at once. Each one's results are made in its turn. */
 enum { COMPUTING = 3, COMPUTATION_MS = 30 };
 
 static struct {

@@ -1,4 +1,5 @@
-/* A stop that comes while a lane is wound up, which takes longer than the grace for a computation. */
+/* A stop that comes while a lane makes its results, which takes longer than the grace for a
+ * computation. */
 
 #include "base/exit_code.h"
 #include "io/clock.h"
@@ -100,7 +101,7 @@ static const struct {
     int code;
 } stop[] = {{SIGTERM, 0}, {SIGINT, EXIT_CODE_INTERRUPTED}};
 
-/* How a program ends that is stopped so; -1: not by an exit code. */
+/* Returns the exit code of a program that is stopped in this way, or -1 if a signal ended it. */
 static int code_of(int signal, int64_t again_ms, int64_t wound_up_ms)
 {
     int result = 1;

@@ -1,4 +1,5 @@
-/* Lanes whose threads wait for each other, and errands of machines that are gone (driver_errand.c). */
+/* Lanes whose threads wait for each other, and errands whose machine was freed meanwhile
+ * (driver_errand.c). */
 
 #include "io/clock.h"
 #include "io/driver.h"
@@ -134,7 +135,7 @@ static void end_together(enum ending ending, enum status expected)
     cr_expect(WIFEXITED(result) && WEXITSTATUS(result) == CODE_ENDED, "%d", result);
 }
 
-/* Planted: each lane was refused when its own turn to be waited for had come, and lane 0 waited for lane 1 for ever. */
+/* Planted: a stop refused each lane only when it came to wait for that lane, and lane 0 waited for lane 1 for ever. */
 Test(driver_together, a_stop_refuses_all_threads_before_it_waits_for_one, .timeout = 120)
 {
     end_together(ENDS_BY_SIGNAL, STATUS_OK);
@@ -267,7 +268,8 @@ static enum status look_and_linger(UNUSED void *self, driver_hear *hear, void *h
     return status;
 }
 
-/* Planted: the machine got events until the look, from which it had heard what it failed at, was over. */
+/* Planted: the machine failed at something that it heard from a look, and got further events until that
+ * look was over. */
 Test(driver_together, a_machine_that_failed_while_its_source_is_looked_at_hears_nothing,
      .timeout = 120)
 {

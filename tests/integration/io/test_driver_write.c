@@ -1,5 +1,5 @@
-/* A journal that waits for a server: while one lane's write is on its way every machine goes on, its own too. Lane 1 writes, and
- * each of its writes ends only once lane 0 has gone on for TURNS events, or after PATIENCE_MS: then the loop has stood still. */
+/* A journal that waits for a server: while one lane's write is on its way every machine goes on, also its own. Lane 1 writes.
+ * Each of its writes ends once lane 0 has had TURNS events, or after PATIENCE_MS, which means that the loop stood still. */
 
 #include "io/clock.h"
 #include "io/driver.h"
@@ -19,7 +19,7 @@ enum { TURNS = 20, PATIENCE_MS = 60000, WROTE_LATE = 17 };
 typedef enum status script(char event, struct effects *effects);
 
 static struct {
-    /* S start, t a tick while it is written, C committed, W worked, E said by others, | a machine, X one that is gone */
+    /* S start, t a tick during a write, C committed, W worked, E said by others, | a machine is made, X it is freed */
     char heard[1024];
     char wrote[1024]; /* by its thread: a record's letter, or the number of one that is forgotten */
     script *script;
@@ -246,7 +246,7 @@ static void finish(struct effects *effects)
     effects_add(effects, EFFECT_FINISH)->as.finish.exit_code = 0;
 }
 
-/* Of one step: two records and what is forgotten between them. The first body is another's after the next step. */
+/* One step writes two records and forgets a blob between them. The next step reuses the first body's memory. */
 static enum status in_order(char event, struct effects *effects)
 {
     static char body = 'a';
@@ -270,7 +270,7 @@ Test(driver_write, everybody_goes_on_while_one_writes, .timeout = 120)
     cr_expect_eq(atomic_load(&slow.wound_up), 1);
 }
 
-/* Its last writes are on their way when it finishes: it stays until they are done, and nobody waits for that. */
+/* A machine finishes before its last writes are done. Its lane stays until then, and no other lane waits. */
 static enum status finishes_first(char event, struct effects *effects)
 {
     if (event == 'S') {
@@ -296,7 +296,7 @@ Test(driver_write, one_that_has_finished_and_is_not_written_is_made_anew, .timeo
     cr_expect_eq(atomic_load(&slow.wound_up), 1);
 }
 
-/* Of a write that fails nobody is told, and what stands behind it is not begun. */
+/* If a write fails, no machine is told, and the next write is not begun. */
 static enum status ends_when_made_anew(char event, struct effects *effects)
 {
     if (event == 'S' && slow.made == 1) {
@@ -315,7 +315,7 @@ Test(driver_write, a_write_that_fails_throws_its_machine_away, .timeout = 120)
     expect_told("a", "|StX|SX");
 }
 
-/* The write comes back after its machine was thrown away: it is unmade then, and nobody hears of the record but the next. */
+/* The write ends after its machine was given up. The machine is freed then, and only the next one hears of the record. */
 Test(driver_write, a_machine_that_fails_is_unmade_once_its_write_is_back, .timeout = 120)
 {
     slow.tick_fails = true;
@@ -323,7 +323,7 @@ Test(driver_write, a_machine_that_fails_is_unmade_once_its_write_is_back, .timeo
     expect_told("a", "|StX|SX");
 }
 
-/* A computation takes no write's place, and no write that of a computation. */
+/* A lane may compute and write at the same time. */
 static enum status computes_meanwhile(char event, struct effects *effects)
 {
     static unsigned over;
@@ -420,8 +420,8 @@ Test(driver_write, a_source_and_the_only_lane_take_turns, .timeout = 120)
     cr_expect_lt(clock_now_ms() - began_ms, PATIENCE_MS);
 }
 
-/* Another program goes on with the journal, and is seen to while a record is on its way: its machine is unmade all the same, once
- * the record is back, and whoever comes next finds out. */
+/* Another program goes on with the journal, and the driver sees it while a record is on its way. Once the write has ended the
+ * machine is freed, and the next machine finds out. */
 static bool is_taken(UNUSED void *self)
 {
     return slow.made == 1 && slow.asked_for;
@@ -439,8 +439,8 @@ Test(driver_write, a_lead_that_is_lost_meanwhile_lets_its_machine_go, .timeout =
     expect_told("a", "|SX|SX");
 }
 
-/* A stop waits for a write, also for longer than for a computation: the journal is given back in order. What is behind it is
- * not begun, and the machine is told nothing. */
+/* A stop waits for a write, also for longer than for a computation: the journal is given back in order. Later writes are not
+ * begun, and the machine is told nothing. */
 static enum status two_records(char event, struct effects *effects)
 {
     if (event == 'S') {
@@ -463,7 +463,7 @@ Test(driver_write, a_stop_waits_for_what_is_being_written, .timeout = 120)
     cr_expect(WIFEXITED(result) && WEXITSTATUS(result) == WROTE_LATE, "%d", result);
 }
 
-/* What a page shows is changed by the loop alone. */
+/* Only the loop changes what a page shows. */
 static pthread_t noted_by;
 
 static void note_record(UNUSED void *self, UNUSED const struct record *record,

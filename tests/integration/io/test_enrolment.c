@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* So long that a machine that stands still is not taken for a coordinator that does. */
+/* Long, so that a slow machine is not taken for a coordinator that stands still. */
 enum { PATIENCE_MS = 60 * 1000 };
 
 static struct key_pair coordinator;

@@ -1,5 +1,5 @@
-/* Strangers who connect 5,000 times a second, against an agent whose every byte takes a tenth of a second: it joins
- * within five seconds, whoever else is at the port, and stays. */
+/* Strangers connect 5,000 times a second, while each byte of an agent takes a tenth of a second. The agent joins
+ * within five seconds and stays. */
 
 #include "federation.h"
 
@@ -88,7 +88,7 @@ struct flood {
     size_t says_bytes;
 };
 
-/* A connection that the coordinator's machine has answered, whatever became of it then. */
+/* A connection that the coordinator's machine has answered. */
 static bool is_answered(int file)
 {
     struct tcp_info info;
@@ -97,8 +97,8 @@ static bool is_answered(int file)
            info.tcpi_state != TCP_SYN_SENT;
 }
 
-/* FLOOD_PER_S connections a second; each is held until HELD_MAX others have come. What the machine did not get
- * to is left out, not made up for in a burst; and the attack leaves the coordinator its processor. */
+/* FLOOD_PER_S connections a second; each is held until HELD_MAX others have come. If the machine is too slow,
+ * connections are left out and not made up for in a burst. The attack leaves the coordinator its processor. */
 static void flood_for_ever(const struct flood *flood)
 {
     static int held[HELD_MAX];
@@ -214,7 +214,7 @@ static void carry_for_ever(int listener, uint32_t host)
                 struct pollfd made = {.fd = line[i].coordinator, .events = POLLOUT};
                 (void)poll(&made, 1, 3000);
                 line[i].due_ms = clock_now_ms();
-                /* What the agent has said by then was said FAR_MS ago. */
+                /* The proxy passes on what the agent said FAR_MS ago. */
                 char said[PARCEL_BYTES];
                 ssize_t size = recv(line[i].agent, said, sizeof said, MSG_DONTWAIT);
                 if (size > 0) {
@@ -272,8 +272,8 @@ static unsigned connected_now(void)
     return __atomic_load_n(connected, __ATOMIC_RELAXED);
 }
 
-/* What is asked of the attack: less of a machine that other programs keep busy, and of a sanitizer's coordinator,
- * which takes connections more slowly. */
+/* How many connections a second the attack must reach: fewer on a busy machine, and fewer with sanitizers, as the
+ * coordinator takes connections more slowly. */
 static int64_t rate_least(void)
 {
     double load = 0;

@@ -1,5 +1,5 @@
-/* What waits at a coordinator for agents that fetch is bounded, of one and of all together, whatever they ask for and leave
- * unread. Those who have to wait are served in their turn, and no piece is lost. */
+/* The bytes that wait at a coordinator for agents that fetch are bounded, for one agent and for all together, whatever they
+ * ask for and leave unread. Agents that have to wait are served in their turn, and no piece is lost. */
 
 #include "federation.h"
 
@@ -127,7 +127,7 @@ static size_t pack_fetch(uint8_t control[static CONTROL_BYTES_MAX], uint64_t off
     return wire_encode(control, &message);
 }
 
-/* One that reads what answers its greeting, and nothing more. */
+/* An agent that reads the answer to its greeting, and nothing more. */
 static void *greedy(void *context, size_t number)
 {
     static const int small = 4096;
@@ -163,7 +163,7 @@ static void ask_for(void *socket, size_t pieces, uint32_t piece_bytes)
     }
 }
 
-/* An agent as agents are, in as far as it fetches. */
+/* An agent that fetches as a real one does. */
 struct honest {
     struct endpoint *endpoint;
     struct transfer transfer;
@@ -171,7 +171,7 @@ struct honest {
     bool heard;
     bool asks;
     bool retries;   /* it asks again for what does not come, */
-    unsigned says;  /* and says each FETCH so often */
+    unsigned says;  /* how often it sends each FETCH */
     uint64_t asked; /* bytes that it asked for, each FETCH counted once however often it is said, */
     uint64_t fetches;  /* and FETCHes, counted likewise */
     uint64_t received; /* bytes of pieces, also of those that it cannot use */
@@ -277,7 +277,8 @@ static void honest_connect(struct honest *honest, size_t count, bool lines)
     }
 }
 
-/* Lets them fetch until all have all of it. Returns the most that the kernel held meanwhile, in KiB. */
+/* Lets them fetch until each has everything. Returns the most that the kernel held meanwhile, in
+ * KiB. */
 static long honest_fetch(struct honest *honest, size_t count)
 {
     const int64_t until_ms = clock_now_ms() + FETCHED_MS;
@@ -318,7 +319,8 @@ Test(fetches, of_many_that_do_not_read_no_more_waits_than_may)
     for (size_t i = 0; i < AGENTS - 1; i++) {
         ask_for(socket[i], PIECES, PIECE_BYTES);
     }
-    /* It waits for its turn behind all of them, and those who do not take what they asked for are cut. */
+    /* It waits until all of them have been served. Agents that do not take what they asked for are
+     * cut. */
     honest_start(&honest, AGENTS - 1, false);
     honest_connect(&honest, 1, false);
     const long kernel = honest_fetch(&honest, 1);
@@ -367,7 +369,7 @@ Test(fetches, one_that_does_not_read_costs_its_share_and_nobody_waits_for_it)
     stop();
 }
 
-/* What may wait is less than a piece for each. */
+/* Less than one piece for each may wait. */
 static void expect_served_in_turn(bool lines)
 {
     enum { COUNT = 24 };
@@ -475,7 +477,7 @@ static bool hears_of_link(struct honest *honest, bool *anew)
     return hears;
 }
 
-/* So that an agent on a narrow link does not take a piece that comes for silence. */
+/* Otherwise an agent on a narrow link would take a slow piece for silence. */
 Test(fetches, are_told_of_what_comes_and_of_a_connection_that_is_new)
 {
     struct honest honest;

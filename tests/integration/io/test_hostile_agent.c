@@ -9,8 +9,8 @@
 #include <limits.h>
 #include <zmq.h>
 
-/* What an attack may do to the others. A machine that stands still looks like more, so that who does not
- * keep within it is attacked anew: a coordinator that cannot, never does. */
+/* How much an attack may delay the others. A busy machine delays them more, so an attack that exceeds
+ * the limit is tried again. A coordinator that is too slow exceeds it every time. */
 enum { ATTEMPTS = 4, WORST_MS = 1500, ANY_KIB = INT_MAX };
 
 typedef void attack_fn(void *socket, void *context);
@@ -49,7 +49,7 @@ static void teardown(void)
     federation_stop(&federation);
 }
 
-/* A bare socket under agent a1's key, without the manners of ours. */
+/* A bare socket under agent a1's key, without our endpoint's limits. */
 static void *bare_socket_named(void *context, const void *routing_id, size_t size)
 {
     void *socket = zmq_socket(context, ZMQ_DEALER);
@@ -235,8 +235,8 @@ Test(hostile_agent, squatted_routing_ids)
     expect_served_under(squat, "routing-id-squatted", ANY_KIB);
 }
 
-/* libzmq numbers connections from rand(), which it never seeds, and aborts the process when the number it
- * comes to is taken: whoever guesses it ends the coordinator. */
+/* libzmq numbers connections by rand(), which it never seeds, and aborts the process if the number is in
+ * use. An agent that guesses the number could end the coordinator. */
 static void squat_the_next_number(UNUSED void *socket, void *context)
 {
     /* A fresh process's second draw, after the one of the handler's socket; its connections count on. */
@@ -276,7 +276,8 @@ Test(hostile_agent, more_connections_than_a_key_may_have)
     expect_served_under(connect_many_times, "handshakes-limited", ANY_KIB);
 }
 
-/* Limits are of one key: the honest agent's own traffic at full speed does not come near them. */
+/* The limits are for one key. An honest agent's own traffic at full speed does not come near
+ * them. */
 Test(hostile_agent, an_honest_agent_in_a_hurry_is_not_taken_for_one, .init = start,
      .fini = teardown)
 {

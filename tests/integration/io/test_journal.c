@@ -83,7 +83,7 @@ static void put_secret(const char *body)
     cr_assert_eq(put(body, blob, sizeof blob), STATUS_OK);
 }
 
-/* Forgetting alone leaves the bytes where they are, in the log or in pages that are free: the test would notice. */
+/* Planted: forgetting alone leaves the bytes in the log or in free pages, and the test notices. */
 Test(journal, what_is_wiped_is_in_no_file, .init = setup, .fini = teardown)
 {
     for (int moved = 0; moved < 2; moved++) {
@@ -107,7 +107,7 @@ Test(journal, what_is_wiped_is_in_no_file, .init = setup, .fini = teardown)
                                 "7:forgotten:0 ");
 }
 
-/* When a record is forgotten, pages may be merged: copies of what lies beside it must not stay in those that are freed. */
+/* When a record is forgotten, SQLite may merge pages. Copies of its neighbours must not stay in the freed ones. */
 Test(journal, what_is_wiped_is_in_no_file_though_others_were_forgotten, .init = setup,
      .fini = teardown)
 {
@@ -263,7 +263,7 @@ Test(journal, files_are_the_owners_alone)
     teardown();
 }
 
-/* Blobs that the database has, and such that have a file. */
+/* Blobs in the database, and blobs with a file of their own. */
 Test(journal, a_full_disk_loses_nothing_and_ends_the_handle)
 {
     static uint8_t blob[2 << 20];

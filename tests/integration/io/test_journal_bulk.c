@@ -172,7 +172,7 @@ Test(journal_bulk, what_nobody_knows_is_removed_and_nothing_else, .init = setup,
     cr_expect_eq(read_all(&records), STATUS_OK, "%s", why.text);
 }
 
-/* A statement that fails says nothing of whether a file is needed. */
+/* A statement that fails does not tell whether a file is needed. */
 Test(journal_bulk, nothing_is_removed_of_which_nothing_is_known, .init = setup, .fini = teardown)
 {
     enum { STEPS_MAX = 12 };
@@ -227,7 +227,7 @@ Test(journal_bulk, a_file_that_is_not_what_was_written_is_refused)
         cr_assert_eq(open_journal(), STATUS_OK);
         cr_expect_eq(read_all(&records), STATUS_CORRUPT, "%d", how);
         cr_expect_not_null(strstr(why.text, how == 0 ? "record 2" : "bulk-2"), "%s", why.text);
-        /* A reader has rows of a moment ago: a file that is gone since was forgotten. */
+        /* A reader may have old rows. If a row's file is gone, it was forgotten meanwhile. */
         records = 0;
         cr_expect_eq(journal_sqlite_read(scratch.folder, "agent", count, &records, &why),
                      how == 4 ? STATUS_OK : STATUS_CORRUPT, "%d: %s", how, why.text);

@@ -4,7 +4,8 @@
 
 #include <sys/wait.h>
 
-/* After a fault the journal refuses everything; what it acknowledged is there, and its next life leaves no file behind. */
+/* After a fault the journal refuses everything; what it acknowledged is there, and after the next start no file is left
+ * over. */
 static void go_on(unsigned least, unsigned most, int position)
 {
     unsigned records = 0;

@@ -1,6 +1,6 @@
-/* Each write and each sync of the disk fails once, at every position: whatever the journal then
- * says must be true when it is opened again. Certain of nothing recorded means exactly that;
- * unknown may be either; acknowledged is there. */
+/* Each write and each sync of the disk fails once, at every position: what the journal then says
+ * must be true when it is opened again. If it says that nothing was recorded, nothing was. If it
+ * says unknown, either is allowed. An acknowledged record is there. */
 
 #include "io/journal.h"
 

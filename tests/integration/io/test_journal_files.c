@@ -1,4 +1,4 @@
-/* A journal's folder and files, as somebody else may have prepared them: links, other owners, other modes. */
+/* A journal's folder and files that somebody else has prepared: links, other owners, other modes. */
 
 #include "io/journal.h"
 
@@ -86,7 +86,7 @@ Test(journal_files, a_folder_that_others_may_write_is_refused_and_left_as_it_is)
     scratch_remove(&scratch);
 }
 
-/* Whoever may replace the folder could put an empty ledger in its place. */
+/* If others can replace the folder, they could put an empty ledger in its place. */
 Test(journal_files, a_folder_that_others_may_replace_is_refused_and_not_made)
 {
     struct scratch place;
@@ -129,7 +129,7 @@ Test(journal_files, what_belongs_to_another_account_is_refused)
     cr_expect_eq(open_journal(&journal, false), STATUS_OK, "%s", why.text);
     journal_close(&journal);
     cr_assert_eq(seteuid(0), 0);
-    struct journal reader; /* root neither: a look would leave files of root's there */
+    struct journal reader; /* not even root uses it: a look would leave files of root's there */
     cr_expect_eq(open_journal(&reader, true), STATUS_INVALID);
     cr_expect_not_null(strstr(why.text, "run it as that account, or chown 0"), "%s", why.text);
     journal_close(&reader);

@@ -102,7 +102,7 @@ Test(journal_kill, nothing_acknowledged_is_lost)
         journal_close(&journal);
         cr_expect(found == acknowledged || found == acknowledged + 1, "%u against %u", found,
                   acknowledged);
-        /* What was to be dropped is gone, but for the last of them; what was not is there. */
+        /* What was to be dropped is gone, except the last of it. All else is there. */
         for (unsigned i = 2; i <= found; i += 2) {
             bool must_stay = i + KEPT > found;
             bool must_go = i + KEPT + 1 < found;
@@ -110,7 +110,7 @@ Test(journal_kill, nothing_acknowledged_is_lost)
         }
         one_more += found == acknowledged + 1 ? 1 : 0;
     }
-    /* "Unknown outcome" is not a theory: a record beyond the last acknowledgement is seen often. */
+    /* An unknown outcome must occur: a record beyond the last acknowledgement is seen often. */
     cr_log_info("%u of %d kills left one record more than acknowledged", one_more, (int)KILLS);
     scratch_remove(&scratch);
 }

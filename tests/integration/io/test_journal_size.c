@@ -1,5 +1,5 @@
-/* What a site's journal grows to under a coordinator that offers one job after another, each with a text of its own
- * of the largest size and one answer for next to nothing, or one job of very many rounds. */
+/* How large a site's journal becomes under a coordinator that offers one job after another, each with a new text of
+ * the largest size and one very cheap answer, or one job of very many rounds. */
 
 #include "agent/texts.h"
 #include "crypto/digest.h"

@@ -143,7 +143,7 @@ Test(journal_spare, what_may_be_a_key_goes_at_once, .init = setup, .fini = teard
     cr_expect_eq(read_beside().size[2], SMALL);
 }
 
-Test(journal_spare, whoever_ends_forgets_first, .init = setup, .fini = teardown)
+Test(journal_spare, a_program_that_ends_forgets_first, .init = setup, .fini = teardown)
 {
     put(1, SMALL);
     put(2, LARGE);
@@ -230,7 +230,7 @@ Test(journal_spare, a_copy_by_a_second_name_stays_as_it_is, .init = setup, .fini
     cr_expect_eq(read_own().size[2], LARGE);
 }
 
-/* The next record has what it needs: another name, file or mode in the place of the spare one costs that one. */
+/* The next record gets its file. If something else has the spare file's place, the spare file is given up. */
 static void meddle(int how)
 {
     char path[192];

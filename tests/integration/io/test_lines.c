@@ -1,5 +1,5 @@
-/* Lines beside CURVE connections: what takes them, in which order and for whom it is sealed, and when an agent asks for one
- * again. */
+/* Lines beside CURVE connections: which messages take them, in which order, for whom these are sealed, and when an agent
+ * asks for a line again. */
 
 #include "lines_bench.h"
 
@@ -76,7 +76,7 @@ static void release_round_trip(struct endpoint *endpoint, uint32_t number, size_
 }
 
 /* Three agents have lines; one of them wants its pieces for itself. All take the same pieces. */
-Test(lines, a_release_comes_right_to_all_whoever_it_is_sealed_for, .init = start_three,
+Test(lines, a_release_reaches_all_agents_whichever_it_is_sealed_for, .init = start_three,
      .fini = teardown)
 {
     static const size_t bytes[] = {PAYLOAD_MAX, 1, SHARED_BYTES_LEAST, SHARED_BYTES_LEAST - 1};

@@ -1,5 +1,5 @@
-/* Lines beside CURVE connections: who gets one, what ends it, and that nothing else ends with it. The test has an agent's end
- * in its hands. */
+/* Lines beside CURVE connections: which agents get one, what ends it, and that nothing else ends with it. The test plays an
+ * agent's end. */
 
 #include "lines_bench.h"
 
@@ -13,7 +13,7 @@ static void start_narrow(void)
     federation_start(&federation, 2, &limits);
 }
 
-/* A line of an agent whose end of it the test has in its hands. */
+/* A line of an agent. The test plays the agent's end. */
 struct bare {
     struct endpoint *endpoint; /* without lines of its own */
     struct message given;
@@ -167,7 +167,7 @@ Test(lines, a_name_that_was_heard_on_the_wire_opens_nothing_again, .init = start
     close_bare(&bare);
 }
 
-Test(lines, whoever_lacks_the_keys_gets_none, .init = start_two, .fini = teardown)
+Test(lines, a_peer_without_the_keys_gets_none, .init = start_two, .fini = teardown)
 {
     struct bare bare;
     uint8_t text[LINE_HAIL_BYTES];

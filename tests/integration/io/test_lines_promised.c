@@ -11,7 +11,8 @@
 
 static const struct peer coordinator = {"coordinator"};
 
-/* A coordinator that promises a line where nobody answers, or somebody without the keys: messages go by CURVE. */
+/* A coordinator that promises a line at a port where nobody answers, or a peer without the keys. Messages then
+ * go by CURVE. */
 static void promise(bool somebody)
 {
     static uint8_t payload[PAYLOAD_MAX];

@@ -1,5 +1,5 @@
-/* An allow-list that no memory was left for admits nobody, rather than somebody who was revoked. It is admitted again at the
- * next look, though the file has not changed: by a coordinator with a job and by one that enrols. */
+/* If there is no memory for the allow-list, nobody is admitted, so that no revoked agent is. At the next look the list is
+ * read again, although the file has not changed: by a coordinator with a job and by one that enrols. */
 
 #include "io/enrolment.h"
 #include "io/probe.h"
@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* So long that a machine that stands still is not taken for a coordinator that does. */
+/* Long, so that a slow machine is not taken for a coordinator that stands still. */
 enum { PATIENCE_MS = 60 * 1000, ALLOCATIONS = 2, AGENTS = 2 };
 
 static struct key_pair coordinator;
@@ -130,7 +130,7 @@ Test(list_again, the_first_list_of_one_that_enrols_too)
     expect_list_at_the_start(true);
 }
 
-/* Whoever was revoked stays out, and whoever was not comes back. */
+/* Agents that were revoked stay out, and the others come back. */
 static void expect_change(bool enrols)
 {
     for (long allocation = 0; allocation < ALLOCATIONS; allocation++) {

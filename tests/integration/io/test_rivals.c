@@ -1,4 +1,4 @@
-/* Two connections under one key: an agent that answers keeps its place, whoever comes after it. */
+/* Two connections under one key: an agent that answers keeps its place against any later one. */
 
 #include "federation.h"
 
@@ -7,11 +7,11 @@
 
 #include <criterion/criterion.h>
 
-/* An agent's end of which the test says how alive it is. */
+/* An agent's end. The test says which messages it answers. */
 struct acting {
     struct endpoint *endpoint;
     bool dumb;              /* it does not answer challenges */
-    int64_t answer_late_ms; /* nor before so much time */
+    int64_t answer_late_ms; /* nor before this time */
     int64_t challenged_ms;  /* 0: not yet */
     uint64_t number;        /* of the challenge to answer; 0: none */
     int64_t spoke_ms;
@@ -63,7 +63,7 @@ static void hear(struct acting *acting)
     }
 }
 
-/* Says HELLO every so often, and hears. */
+/* Says HELLO at intervals, and listens. */
 static void act(struct acting *acting, int64_t hello_ms)
 {
     const struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = PROTOCOL_VERSION};
@@ -123,7 +123,8 @@ Test(rivals, an_agent_that_answers_keeps_its_place, .init = start_two, .fini = t
     endpoint_free(older.endpoint);
 }
 
-/* It insists; the older one never notices, and one that was turned away gets in once the place is free. */
+/* The newer one keeps trying. The older one is not disturbed, and the newer one gets in once the place
+ * is free. */
 Test(rivals, one_that_insists_gets_in_when_the_place_is_free, .init = start_two, .fini = teardown)
 {
     struct acting older = dial();
@@ -144,7 +145,7 @@ Test(rivals, one_that_insists_gets_in_when_the_place_is_free, .init = start_two,
     endpoint_free(newer.endpoint);
 }
 
-/* As of a machine that has lost its power: nothing comes any more, the connection stays. */
+/* As if a machine had lost its power: nothing comes any more, and the connection stays. */
 Test(rivals, a_silent_connection_loses_its_place, .init = start_two, .fini = teardown)
 {
     struct acting older = dial();
@@ -165,7 +166,7 @@ Test(rivals, a_silent_connection_loses_its_place, .init = start_two, .fini = tea
     endpoint_free(newer.endpoint);
 }
 
-/* An agent that hears nothing connects anew; that does not begin the older one's time again. */
+/* An agent that hears nothing connects again. This does not restart the older one's time. */
 Test(rivals, a_newer_one_may_connect_anew_while_it_waits, .init = start_two, .fini = teardown)
 {
     struct acting older = dial();

@@ -152,8 +152,8 @@ Test(strangers, half_open_connections, .init = start, .fini = teardown)
     expect_honest_agents_served();
 }
 
-/* libzmq's thread spins when descriptors run out, and files could no longer be opened: the strangers' part
- * of them is limited, so that even the list is still read. */
+/* If descriptors run out, libzmq's thread spins, and no file can be opened. So strangers get a limited
+ * part of the descriptors, and the list can still be read. */
 Test(strangers, more_connections_than_descriptors)
 {
     struct rlimit before;
@@ -201,7 +201,7 @@ static void end_list(FILE *file)
     }
 }
 
-/* Starts with so many agents more on the list than a test plays, named m0, m1, ...; key: theirs, or NULL. */
+/* Starts with more agents on the list than a test plays, named m0, m1, ...; key: theirs, or NULL. */
 static void start_with_many(size_t count, struct key_pair *key)
 {
     FILE *file = begin_list();
@@ -222,7 +222,7 @@ static bool were_too_many(void)
     return system(command) == 0;
 }
 
-static void sit(int *seat, int count)
+static void connect_strangers(int *seat, int count)
 {
     for (int i = 0; i < count; i++) {
         seat[i] = federation_connect(&federation);
@@ -237,23 +237,23 @@ static void serve(int agent)
     endpoint_free(endpoint);
 }
 
-/* When a coordinator with many agents begins anew all of them are strangers for a while. Of others no more may be there
- * than of them, also when earlier ones have come and gone. */
+/* When a coordinator with many agents begins anew all of them are strangers for a while. No more other strangers than
+ * these agents may be connected, also after earlier ones have come and gone. */
 Test(strangers, as_many_as_agents_are_absent_and_no_more)
 {
     enum { ABSENT = 600, GONE = 300, STAY = 500, TOO_MANY = 400 };
     static int seat[STAY + TOO_MANY];
     start_with_many(ABSENT, NULL);
     serve(0); /* the list is read, and holds */
-    sit(seat, GONE);
+    connect_strangers(seat, GONE);
     for (int i = 0; i < GONE; i++) {
         close(seat[i]);
     }
     cr_expect(federation_logged(&federation, "stranger-left", "127.0.0.1", PATIENCE_MS));
-    sit(seat, STAY);
+    connect_strangers(seat, STAY);
     serve(1); /* after them: so they are counted */
     cr_expect_not(were_too_many(), "500 strangers where 600 agents are absent");
-    sit(seat + STAY, TOO_MANY);
+    connect_strangers(seat + STAY, TOO_MANY);
     serve(2);
     cr_expect(were_too_many(), "900 strangers where 600 agents are absent");
     cr_expect_lt(federation_memory_kib(&federation, true), MEMORY_KIB);
@@ -277,7 +277,7 @@ Test(strangers, second_keys_and_tokens_give_no_places)
     }
     end_list(file);
     serve(0); /* the list is read, and holds */
-    sit(seat, TOO_MANY);
+    connect_strangers(seat, TOO_MANY);
     serve(1); /* after them: so they are counted */
     cr_expect(were_too_many(), "450 strangers where 150 agents are absent");
     federation_stop(&federation);
@@ -351,7 +351,7 @@ static size_t until_heard(void **socket, size_t count, bool *heard, size_t wante
     return count_heard(socket, count, heard);
 }
 
-/* Agents alone could take every descriptor where there are many of them: some are left, for the list and the journal. */
+/* Many agents alone could take every descriptor. Some are reserved for the list and the journal. */
 Test(strangers, agents_do_not_take_the_last_descriptors)
 {
     enum { AGENTS = 300, FILES = 256, SERVED = 150 };
@@ -411,7 +411,7 @@ static struct line *take_line(void *socket, bool *cut)
     return line;
 }
 
-/* Nor do their lines, each of which is a descriptor more. */
+/* The same with their lines, each of which takes another descriptor. */
 Test(strangers, lines_do_not_take_the_last_descriptors)
 {
     enum { AGENTS = 150, FILES = 256 };

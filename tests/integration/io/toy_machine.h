@@ -1,4 +1,5 @@
-/* toy_machine.h - what the driver's toy machines have in common: letters of what they heard, and nobody to talk to. */
+/* toy_machine.h - what the driver's toy machines have in common: letters for what they heard, and an endpoint that
+ * reaches nobody. */
 
 #ifndef TESTS_TOY_MACHINE_H
 #define TESTS_TOY_MACHINE_H
@@ -18,7 +19,7 @@ static inline void note(char *text, char c)
     }
 }
 
-/* Dials where nobody listens; the caller frees it. */
+/* Dials an address where nobody listens; the caller frees it. */
 static inline struct endpoint *endpoint_to_nobody(void)
 {
     struct key_pair key;
@@ -39,7 +40,7 @@ static inline enum status each_of_none(UNUSED void *self, UNUSED journal_visit *
     return STATUS_OK;
 }
 
-/* Of a machine whose self is when it wants to be woken. */
+/* For a machine whose self is the time at which it wants to be woken. */
 static inline int64_t wake_of(const void *self)
 {
     return *(const int64_t *)self;

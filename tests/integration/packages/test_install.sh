@@ -1,8 +1,8 @@
 #!/bin/bash
 # test_install.sh BUILD - the walk of docs/WALK.md on three bare Debians, a coordinator and two sites: every command is
 # read from the page. The second site does what the page says for the first one. The services run as their units say
-# (as_service.py). Then what happens to a ledger and a journal: an upgrade keeps both, removal keeps them, a purge says
-# what is lost and deletes them.
+# (as_service.py). Then ledger and journal: an upgrade and a removal keep both; a purge says what is lost and deletes
+# them.
 #
 # Two kinds of command cannot run as they are: scripts/packages has made the packages already (scripts/test calls it
 # with another preset), and scp has no second machine, so it copies from root to root.
@@ -191,7 +191,7 @@ for ledger in work.glob("*.ledger"):
 PY
 say 'a result'
 
-# What a unit forbids does kill here, so the federation above has kept to it.
+# Here a forbidden system call kills the program, so the federation above has used none.
 forbidden() { # WHAT COMMAND...
     local what=$1
     shift

@@ -1,15 +1,15 @@
 #!/bin/bash
-# test_texts.sh BUILD - manual pages and completions in the packages, against the programs themselves. Every
-# command that a program names, when it refuses another, is completed by bash and by zsh. An option that any help
-# text of the program has is completed behind a command if, and only if, the program takes it there.
+# test_texts.sh BUILD - manual pages and completions in the packages, against the programs themselves. bash and
+# zsh complete every command that a program names when it refuses an unknown one. An option of any help text is
+# completed after a command if, and only if, the command takes it.
 . "$(dirname "$0")/common.sh"
 mkdir "$work/all" "$work/folder"
 for package in "$build"/packages/*.deb; do dpkg-deb -x "$package" "$work/all" || exit 1; done
 usr=$work/all/usr
 cd "$work/folder" || exit 1
 
-# What a shell offers behind each context of standard input: lines "CONTEXT|WORD", where a context ends in a word
-# that is begun ("-" shows options; nothing shows all).
+# What a shell offers after each context of standard input: lines "CONTEXT|WORD". A context ends in the beginning
+# of a word ("-" shows options, an empty word shows all).
 cat >"$work/ask.bash" <<'BASH'
 source "$1/share/bash-completion/completions/$2"
 function=$(complete -p "$2" | sed 's/.*-F \([^ ]*\) .*/\1/')
@@ -62,7 +62,7 @@ for name in hedgerow hedgerow-agent hedgerow-coordinator hedgerow-agent-setup he
     zsh -f "$work/ask.zsh" "$usr" "$name" <"$work/contexts" | sort -u >"$work/by-zsh"
     cmp -s "$work/by-bash" "$work/by-zsh" || fault "$name: bash and zsh differ: $(diff "$work/by-bash" "$work/by-zsh" | head -n 5)"
 
-    # Each command is offered behind what stands before it.
+    # Each command is offered after the words before it.
     sed -n 's/^\(.*\) \([^ ]*\)$/\1|\2/p' "$work/contexts" >"$work/commands"
     while IFS= read -r line; do
         if ! grep -qxF -- "$line" "$work/by-bash"; then

@@ -3,8 +3,8 @@
 walk_machine=()
 walk_command=()
 
-# Fills the two arrays above: what a person types on which machine, in the page's order. A person who has to type
-# more than 15 commands has a page that is too long: that is a fault, as is an indented line that no command has.
+# Fills the two arrays above: what a person types on which machine, in the page's order. More than 15 commands
+# are a fault, and so is an indented line that belongs to no command.
 read_walk() { # PAGE
     local line
     while IFS= read -r line; do

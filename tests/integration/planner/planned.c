@@ -271,7 +271,8 @@ static size_t read_release(double *value, const struct planned *bench,
     return count;
 }
 
-/* What the coordinator makes of this sum of exact or noisy answers; central noise is in it already. */
+/* What the coordinator computes from this sum of exact or noisy answers. Central noise is in it
+ * already. */
 size_t planned_close(double *value, const struct planned *bench, int64_t *sum, uint32_t within)
 {
     const struct job *job = &bench->plan.job;

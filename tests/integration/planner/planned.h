@@ -18,7 +18,7 @@ struct way {
     const char *trust;
     const char *label;
     const char *features; /* Fourier; NULL: the plain three */
-    const char *repeated; /* of which @ is 40 */
+    const char *repeated; /* in which @ stands for 40 */
     const char *before;   /* stages */
     const char *stage;    /* the one that is looked at */
     double bounded;       /* of the printed noise: a worst case that these records do not reach */

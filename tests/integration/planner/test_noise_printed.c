@@ -1,7 +1,7 @@
 /* The noise that `hedgerow plan job` prints is the noise that is drawn: jobs of every task, unit, trust and
  * noise are planned, and a round of each is answered many times by the agents' own tasks and gates, the
- * curator and the strategies. What is released, less what the same strategy makes of the exact sums, must
- * deviate by what was printed before; and bars must hold as often as they say.
+ * curator and the strategies. The test subtracts what the same strategy computes from the exact sums. The
+ * differences must deviate by what was printed, and bars must hold as often as they say.
  *
  * Fixed seeds. A job's 16000 values or more, each over the noise printed for it, have a root mean square
  * within 5 % of 1. For Laplace noise added once, the worst case, it has a standard deviation of 0.88 %: a
@@ -91,7 +91,7 @@ static const struct way ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* Released values' errors, over what was printed for each. */
+/* The errors of released values, divided by the noise that was printed for each. */
 struct seen {
     double squares;
     size_t count;

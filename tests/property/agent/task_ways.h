@@ -49,7 +49,7 @@ struct way {
     bool number;       /* a label that is a number, of a plain table */
     bool shared;       /* `learn` deals its columns out: a site answers for one of two groups */
     bool bent;         /* `learn` tries products of the columns */
-    bool category;     /* b has categories, of which some rows' cell is none */
+    bool category;     /* b has categories, and some rows' cells name none of them */
     const char *loose; /* why no pair loses as much as REACHED */
 };
 

@@ -15,8 +15,8 @@
 
 enum { TRIALS = 20 };
 
-/* Whose losses an answer holds: its own round's; all up to it; the last whole segment's; both the
- * second, and behind it the first. */
+/* Which rounds' losses an answer holds: its own round's; all up to it; the last whole segment's;
+ * both, first the second and then the first. */
 enum looks { AT_ITS_OWN, AT_ALL_BEFORE, AT_THE_SEGMENT, AT_ALL_BEFORE_AND_ITS_OWN };
 
 struct way {
@@ -203,7 +203,8 @@ Test(task_rows, sums_that_do_not_restart_are_caught)
     }
 }
 
-/* Noise under central trust is for so many: a site with fewer takes no part, whatever its stages need. */
+/* Noise under central trust is for a number of records. A site with fewer takes no part, whatever its
+ * stages need. */
 Test(task_rows, a_site_has_as_many_records_as_the_job_says)
 {
     struct seeded_random seeded;

@@ -1,11 +1,10 @@
-/* What a unit loses over a whole stage, against what the ledger was paid. A table is read by the real
- * reader, answered for by the agent's own code in every round, and read again with one unit of its ROWS
- * replaced, so that in a series a row moves every record that looks back at it. Each round's answer
- * moves by so much of what its noise is for: added up over all rounds of the stage, and squared first
- * where the noise is Gaussian, that is what the pair loses, in charges. It must be no more than the
- * charges that a ledger counts, and some pair must come near, so that a bound of half the size, of a
- * smaller unit, or of one round alone would be caught here. Pairs are drawn, and then the one that loses the most is
- * changed cell by cell. Fixed seeds: no false alarms.
+/* What a unit loses over a whole stage, against what the ledger was paid. A table is read by the real reader,
+ * answered for by the agent's own code in every round, and read again with one unit of its ROWS replaced, so that in
+ * a series a row moves every record that looks back at it. The test divides how far each round's answer moves by the
+ * distance that its noise is for. The sum of these shares over all rounds of the stage, of their squares if the
+ * noise is Gaussian, is what the pair loses, in charges. It must be at most the charges that a ledger counts. Some
+ * pair must come near, so that a bound of half the size, of a smaller unit, or of one round alone would fail. Pairs
+ * are drawn, and then the one that loses the most is changed cell by cell. Fixed seeds: no false alarms.
  *
  * Faults are planted beside: noise for one round's own records alone, of a learner's step products of columns that are
  * left out of what is clipped, and of columns that are dealt out to sites one that answers for two groups. */

@@ -1,8 +1,8 @@
-/* What an answer waits for executes the same instructions and touches the same addresses whatever the
- * records are: every step is compared, so there is no clock and no false alarm. The planted tasks show
- * that a single branch, address, division or subnormal number is seen.
+/* The code that an answer waits for executes the same instructions and touches the same addresses for
+ * all records. Every step is compared, without a clock, so there is no false alarm. The planted tasks
+ * show that a single branch, address, division or subnormal number is seen.
  *
- * Built with optimisation and without sanitizers alone: these add branches of their own. */
+ * Built only with optimisation and without sanitizers, which add branches of their own. */
 
 #include "tests/property/agent/odd_records.h"
 #include "tests/support/trace.h"
@@ -72,7 +72,8 @@ Test(task_trace, no_instruction_and_no_address_depends_on_the_records)
     trace_free(&trace);
 }
 
-/* Planted: what a careless kernel would do. volatile keeps the compiler from undoing it. */
+/* Planted: a kernel with a branch on its data. volatile keeps the compiler from removing the
+ * branch. */
 static volatile double sink;
 static volatile int64_t whole_sink;
 

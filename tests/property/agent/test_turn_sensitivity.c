@@ -1,7 +1,7 @@
-/* What a replaced record moves in either of two looks that sites take by turns, against what their noise is for: whatever columns and
- * middles a coordinator names. A site looks in one of them, and the ledger lets it pay for one. Pairs of records are drawn near the
- * corners, and then the worst is changed cell by cell. Planted beside: a site that looks in both, and a second look whose
- * records are clipped before the middles are taken off. Fixed seeds: no false alarms. */
+/* How far a replaced record moves either of two looks by turns, compared with the distance that their noise is for, whatever
+ * columns and middles a coordinator names. A site looks in one of them, and the ledger lets it pay for one. Pairs of records are
+ * drawn near the corners, and then the worst is changed cell by cell. Planted beside: a site that looks in both, and a second
+ * look whose records are clipped before the middles are taken off. Fixed seeds: no false alarms. */
 
 #include "dp/ledger.h"
 #include "job/reach.h"
@@ -116,7 +116,8 @@ static double moves(struct rig *f, const double *other)
     return sum;
 }
 
-/* Planted: what a pair moves the sums of a second look by where a record is clipped, and then its columns are moved. */
+/* Planted: how far a pair moves the sums of a second look if a record is clipped first and its columns are moved
+ * afterwards. */
 static double clipped_too_soon(struct rig *f, const double *row, const double *mu, size_t k)
 {
     const struct learn_stage *own = learn_stage(f->job.stage);
@@ -189,7 +190,7 @@ Test(turn_sensitivity, nor_one_of_several_classes)
     look_through(true, 0.85);
 }
 
-/* Away it answers with zeros, and looks at no record. */
+/* A site that is away answers with zeros and looks at no record. */
 Test(turn_sensitivity, a_site_whose_turn_it_is_not_answers_alike_whatever_its_records_are)
 {
     static struct rig f;
@@ -214,7 +215,7 @@ Test(turn_sensitivity, a_site_whose_turn_it_is_not_answers_alike_whatever_its_re
     job_free(&f.job);
 }
 
-/* One charge for both rounds, whoever looks when, and none for a second look. */
+/* One charge for both rounds, whichever sites look first, and none for a second look. */
 Test(turn_sensitivity, the_ledger_counts_one_look_and_refuses_a_second)
 {
     static struct rig f;

@@ -1,5 +1,5 @@
-/* world.h - a site with few records and a job in one process: what a task makes of them, without gate
- * or network. */
+/* world.h - a site with few records, and a job, in one process: a task's answers, without gate or
+ * network. */
 
 #ifndef TESTS_PROPERTY_AGENT_WORLD_H
 #define TESTS_PROPERTY_AGENT_WORLD_H
@@ -30,8 +30,8 @@ struct world {
     bool cornered;
 };
 
-/* What a job says; stages: the last one is tried. cornered: records lie near the corners as often as
- * inside; there the bounds are met. */
+/* A job's text; stages: the last one is tried. cornered: records lie near the corners as often as
+ * inside, because the bounds are reached there. */
 struct words {
     const char *unit;
     const char *trust;

@@ -1,4 +1,5 @@
-/* asked.h - an agent with a job of two rounds, its journal and its log, and whoever asks it. */
+/* asked.h - an agent with a job of two rounds, its journal, its log, and a coordinator that asks
+ * it. */
 
 #ifndef TESTS_UNIT_AGENT_ASKED_H
 #define TESTS_UNIT_AGENT_ASKED_H

@@ -150,7 +150,7 @@ static void welcome(struct scene *scene)
     post(scene, &message, NULL, 0);
 }
 
-/* What goes with the question: two experts or a state, made up from public numbers. */
+/* The input of the question: two experts or a state, made up from public numbers. */
 static void make_input(struct scene *scene)
 {
     uint32_t within;
@@ -208,7 +208,7 @@ static void close_round(struct scene *scene)
     scene->asked_ms = scene->now_ms;
 }
 
-/* What the coordinator does of itself: it begins when it has waited, and closes rounds that nobody answers. */
+/* What the coordinator does by itself: it begins after a time, and closes rounds that nobody answers. */
 static void wait_for_answers(struct scene *scene)
 {
     if (scene->now_ms - scene->asked_ms < ROUND_PATIENCE_MS) {
@@ -232,7 +232,7 @@ static void send_piece(struct scene *scene, const struct message *asked)
     post(scene, &piece, from + asked->as.fetch.offset, asked->as.fetch.length);
 }
 
-/* The script follows the kinds of what comes, and never the answer. */
+/* The script depends on the kinds of messages, and never on an answer. */
 static void hear(struct scene *scene, const struct message *message)
 {
     struct message pull = {.kind = MESSAGE_PULL};

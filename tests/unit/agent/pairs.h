@@ -24,8 +24,8 @@ enum pairs_fault {
 /**
  * Runs a job's text against a table of PAIRS_ROWS rows, whose eighth is the given one.
  *
- * Returns, a line each: frames in hexadecimal with their moments, but for the noisy answer and its digest;
- * commits by their sizes; reconnections; the log; the end. The caller frees it.
+ * Returns, a line each: frames in hexadecimal with their times, without the noisy answer and its digest;
+ * sizes of commits; reconnections; the log; the end. The caller frees it.
  */
 char *pairs_run(const char *job_text, const char *row, enum pairs_fault fault);
 

@@ -46,7 +46,7 @@ static inline struct gate_request request_of(uint32_t round, uint64_t epsilon_mi
     return request;
 }
 
-/* Whether just this much of the limit is spent: what is left can be, and no more. */
+/* Whether exactly this much of the limit is spent: the rest can be spent, and no more. */
 static inline bool has_spent(struct gate *gate, uint64_t limit_micro, uint64_t spent_micro)
 {
     const struct occasion occasion = {.job = {{1}}};

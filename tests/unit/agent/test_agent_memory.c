@@ -1,5 +1,5 @@
-/* What an agent gives back to the heap: no exact answer, no exact weights and no copy of a record, whose
- * bytes would wait there for whoever reads the memory or a crash's image of it. */
+/* An agent frees no memory that holds an exact answer, exact weights or a copy of a record. A reader of
+ * the memory, or of a core file, would find these bytes. */
 
 #include "agent/gate.h"
 #include "dp/sampling.h"
@@ -30,24 +30,49 @@ static struct private_vector marked(void)
     return vector;
 }
 
+static struct gate_request exact_request(uint64_t epsilon_micro)
+{
+    return (struct gate_request){
+        .job = {{1}},
+        .word_bytes = 8,
+        .task = "query",
+        .exact = true,
+        .charge = {.epsilon_micro = epsilon_micro, .pass = {{1}}, .row_count = 1}};
+}
+
+/* A gate without charges, whose noise is the same each time. seeded: kept */
+static struct gate *fresh_gate(struct seeded_random *seeded)
+{
+    const struct allowances allowances = {.total = {.epsilon_micro = 2000000}};
+    struct gate *gate = NULL;
+    seeded_random_init(seeded, 7);
+    const struct random random = seeded_random_interface(seeded);
+    cr_assert_eq(gate_new(&gate, &allowances, &random), STATUS_OK);
+    return gate;
+}
+
+/* A gate that has answered exactly, and whose answer is durable. seeded: kept */
+static struct gate *answered_gate(struct seeded_random *seeded, struct record *record,
+                                  const struct gate_request *request)
+{
+    struct slice blob;
+    struct private_vector vector = marked();
+    struct gate *gate = fresh_gate(seeded);
+    cr_assert_eq(gate_answer(gate, record, &blob, &vector, request, NULL), STATUS_OK);
+    gate_committed(gate, 1);
+    return gate;
+}
+
 /* Answered, committed and closed; left at the end; refused; drawn and never committed. */
 Test(agent_memory, no_exact_answer_is_given_back_unwiped)
 {
-    const struct allowances allowances = {.total = {.epsilon_micro = 2000000}};
     struct seeded_random seeded;
-    seeded_random_init(&seeded, 7);
-    const struct random random = seeded_random_interface(&seeded);
     for (int way = 0; way < 4; way++) {
-        struct gate *gate = NULL;
         struct record record;
         struct slice blob;
         struct private_vector vector = marked();
-        struct gate_request request = {
-            .job = {{1}}, .word_bytes = 8, .task = "query", .exact = true};
-        request.charge.epsilon_micro = way == 2 ? 3000000 : 1000000;
-        request.charge.pass.byte[0] = 1;
-        request.charge.row_count = 1;
-        cr_assert_eq(gate_new(&gate, &allowances, &random), STATUS_OK);
+        const struct gate_request request = exact_request(way == 2 ? 3000000 : 1000000);
+        struct gate *gate = fresh_gate(&seeded);
         const enum status status = gate_answer(gate, &record, &blob, &vector, &request, NULL);
         cr_expect_eq(status, way == 2 ? STATUS_EXHAUSTED : STATUS_OK);
         if (way < 2) {
@@ -117,7 +142,7 @@ static const char SAMPLED[] =
     "  - {task: update, loss: logistic, rounds: 1, batch: 40, sampling: 0.5, clip: 1, rate: 1,\n"
     "     share: 1, grid_bits: 20}\n";
 
-/* Whoever knows which records took part has none of the privacy that sampling adds. */
+/* An attacker who knows which records took part is not limited by the privacy that sampling adds. */
 Test(agent_memory, no_coin_of_who_takes_part_is_given_back_unwiped)
 {
     enum { RECORDS = 40, FEATURES = 2 };
@@ -158,27 +183,17 @@ Test(agent_memory, no_coin_of_who_takes_part_is_given_back_unwiped)
     job_free(&job);
 }
 
-/* A vector that no answer is made of: the round was answered, no noise is of the charge's kind, or the
- * question is another one than before the program began anew. */
+/* Vectors that become no answer: the round was answered before, the charge's kind has no noise, or the
+ * question changed after a restart. */
 Test(agent_memory, no_vector_that_is_declined_is_given_back_unwiped)
 {
-    const struct allowances allowances = {.total = {.epsilon_micro = 2000000}};
     struct seeded_random seeded;
-    seeded_random_init(&seeded, 7);
-    const struct random random = seeded_random_interface(&seeded);
-    struct gate_request request = {
-        .job = {{1}}, .word_bytes = 8, .round = 1, .task = "query", .exact = true};
-    struct gate *gate = NULL;
+    struct gate_request request = exact_request(1000000);
     struct record record;
     struct slice blob;
-    request.charge.epsilon_micro = 1000000;
-    request.charge.pass.byte[0] = 1;
-    request.charge.row_count = 1;
+    request.round = 1;
+    struct gate *gate = answered_gate(&seeded, &record, &request);
     struct private_vector vector = marked();
-    cr_assert_eq(gate_new(&gate, &allowances, &random), STATUS_OK);
-    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
-    gate_committed(gate, 1);
-    vector = marked();
     cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_INVALID);
     cr_expect(found == 0 && vector.value == NULL, "answered before");
     vector = marked();
@@ -188,7 +203,7 @@ Test(agent_memory, no_vector_that_is_declined_is_given_back_unwiped)
     cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_INVALID);
     cr_expect(found == 0 && vector.value == NULL, "without noise");
     gate_free(gate);
-    cr_assert_eq(gate_new(&gate, &allowances, &random), STATUS_OK);
+    gate = fresh_gate(&seeded);
     request.charge.mechanism = MECHANISM_PURE;
     request.exact = true;
     cr_assert_eq(gate_restore(gate, &record, 1, (struct slice){0}), STATUS_OK);
@@ -200,25 +215,14 @@ Test(agent_memory, no_vector_that_is_declined_is_given_back_unwiped)
     gate_free(gate);
 }
 
-/* The bytes are gone when the round closes, not when the next answer takes their place. */
+/* The bytes are wiped when the round closes, and not only when the next answer replaces them. */
 Test(agent_memory, an_exact_answer_ends_with_its_round)
 {
-    const struct allowances allowances = {.total = {.epsilon_micro = 2000000}};
+    const struct gate_request request = exact_request(1000000);
     struct seeded_random seeded;
-    seeded_random_init(&seeded, 7);
-    const struct random random = seeded_random_interface(&seeded);
-    struct gate_request request = {.job = {{1}}, .word_bytes = 8, .task = "query", .exact = true};
-    struct gate *gate = NULL;
     struct gate_answer_view view;
     struct record record;
-    struct slice blob;
-    request.charge.epsilon_micro = 1000000;
-    request.charge.pass.byte[0] = 1;
-    request.charge.row_count = 1;
-    struct private_vector vector = marked();
-    cr_assert_eq(gate_new(&gate, &allowances, &random), STATUS_OK);
-    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, NULL), STATUS_OK);
-    gate_committed(gate, 1);
+    struct gate *gate = answered_gate(&seeded, &record, &request);
     cr_assert(gate_latest(gate, &view) && view.bytes.size == 8 * COUNT);
     (void)gate_drop(gate);
     cr_expect(gate_latest(gate, &view) && view.bytes.size == 0 && view.bytes.data == NULL);

@@ -1,4 +1,4 @@
-/* The file of a person's decisions: what is written is read, and a line that says anything else refuses the file. */
+/* The file of a person's decisions: what is written can be read, and any other line makes the file invalid. */
 
 #include "agent/approval.h"
 
@@ -10,7 +10,7 @@
 static struct approvals approvals;
 static struct why why;
 
-static struct digest all(uint8_t byte)
+static struct digest digest_filled(uint8_t byte)
 {
     struct digest digest;
     memset(digest.byte, byte, DIGEST_BYTES);
@@ -25,9 +25,9 @@ static enum status parse(const char *text)
 
 Test(approval, decisions_and_their_reasons_come_back)
 {
-    struct approval decision = {.text = all(1), .runs = 3};
-    const struct digest first = all(1);
-    const struct digest second = all(2);
+    struct approval decision = {.text = digest_filled(1), .runs = 3};
+    const struct digest first = digest_filled(1);
+    const struct digest second = digest_filled(2);
     approvals.count = 0;
     cr_assert_eq(approvals_set(&approvals, &decision), STATUS_OK);
     decision = (struct approval){.text = second, .why = "not about our patients, 50 %"};
@@ -48,10 +48,10 @@ Test(approval, decisions_and_their_reasons_come_back)
 
 Test(approval, a_yes_to_one_job_comes_back_and_allows_no_other)
 {
-    const struct approval decision = {.text = all(1), .job = all(9), .runs = 2};
-    const struct digest text = all(1);
-    const struct digest job = all(9);
-    const struct digest other = all(8);
+    const struct approval decision = {.text = digest_filled(1), .job = digest_filled(9), .runs = 2};
+    const struct digest text = digest_filled(1);
+    const struct digest job = digest_filled(9);
+    const struct digest other = digest_filled(8);
     approvals.count = 0;
     cr_assert_eq(approvals_set(&approvals, &decision), STATUS_OK);
     char *written = approvals_format(&approvals);
@@ -75,7 +75,7 @@ Test(approval, lines_of_another_form_are_refused)
     char text[512];
     static const char *const bad[] = {"",        " ",       " 1x", " -1",   " 1000001", " why",
                                       " 0 \x01", " 0 \x80", " 1@", " 1@12", " @"};
-    const struct digest any = all(7);
+    const struct digest any = digest_filled(7);
     hex_encode(digest, any.byte, DIGEST_BYTES);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         (void)snprintf(text, sizeof text, "# a comment\n%s%s\n", digest, bad[i]);

@@ -40,7 +40,8 @@ Test(gate, an_answer_is_paid_for_and_sealed_until_it_is_committed)
     gate_free(gate);
 }
 
-/* The noise is the same, and so is what the words stand for; the digest is over what travels. */
+/* The noise and the values are the same for each width of words. The digest is over the bytes that
+ * are sent. */
 Test(gate, narrow_words_stand_for_the_same_answer)
 {
     int64_t first[COUNT] = {0};
@@ -67,23 +68,27 @@ Test(gate, narrow_words_stand_for_the_same_answer)
     }
 }
 
-/* Bounds of 10 and 64 scales of 4000 are beyond 2^15. */
+/* Bounds of 10 and 64 scales of 4000 are beyond 2^15, also in steps of 4. */
 Test(gate, words_too_narrow_for_bounds_and_noise_are_refused_unpaid)
 {
-    struct gate *gate = new_gate(1000000);
-    struct private_vector vector = vector_of(3);
-    struct gate_request request = request_of(0, 1000);
-    struct record record;
-    struct slice blob;
-    struct why why = {""};
-    request.word_bytes = 2;
-    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
-    cr_expect_not_null(strstr(why.text, "do not fit"), "%s", why.text);
-    cr_expect(has_spent(gate, 1000000, 0));
-    vector = vector_of(3);
-    request.word_bytes = 4;
-    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_OK);
-    gate_free(gate);
+    for (unsigned shift = 0; shift <= 2; shift += 2) {
+        struct gate *gate = new_gate(1000000);
+        struct private_vector vector = vector_of(3);
+        struct gate_request request = request_of(0, 1000);
+        struct record record;
+        struct slice blob;
+        struct why why = {""};
+        request.word_bytes = 2;
+        request.shift = shift;
+        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
+        cr_expect_not_null(strstr(why.text, "do not fit"), "%s", why.text);
+        cr_expect(has_spent(gate, 1000000, 0));
+        vector = vector_of(3);
+        request.word_bytes = 4;
+        request.shift = 0;
+        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_OK);
+        gate_free(gate);
+    }
 }
 
 /* The same noise is drawn, so that each word is that answer's, rounded to a multiple of 8. */
@@ -116,7 +121,7 @@ Test(gate, a_long_answer_is_rounded_after_its_noise_and_before_it_is_sealed)
     }
 }
 
-/* Whoever reads the journal later need not know by which rules it was rounded. */
+/* A later reader of the journal need not know by which rules the answer was rounded. */
 Test(gate, an_answer_says_its_steps_after_a_restart)
 {
     struct gate *gate = new_gate(1000000);
@@ -135,22 +140,6 @@ Test(gate, an_answer_says_its_steps_after_a_restart)
     cr_assert_eq(gate_restore(gate, &record, 1, (struct slice){bytes, sizeof bytes}), STATUS_OK);
     cr_assert(gate_latest(gate, &view));
     cr_expect_eq(view.shift, 3);
-    gate_free(gate);
-}
-
-Test(gate, steps_too_short_for_bounds_and_noise_are_refused_unpaid)
-{
-    struct gate *gate = new_gate(1000000);
-    struct private_vector vector = vector_of(3);
-    struct gate_request request = request_of(0, 1000);
-    struct record record;
-    struct slice blob;
-    struct why why = {""};
-    request.word_bytes = 2;
-    request.shift = 2;
-    cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_INVALID);
-    cr_expect_not_null(strstr(why.text, "do not fit"), "%s", why.text);
-    cr_expect(has_spent(gate, 1000000, 0));
     gate_free(gate);
 }
 
@@ -407,7 +396,8 @@ Test(gate, an_allowance_of_days_outlasts_a_restart_and_ends_in_time)
     gate_free(gate);
 }
 
-/* A noisy answer whose bytes are gone stays gone: a second draw would be a second release. */
+/* If a noisy answer's bytes are gone, it is not made again: a second draw would be a second
+ * release. */
 Test(gate, a_noisy_answer_is_never_repeated)
 {
     struct gate *gate = new_gate(1000000);
@@ -421,8 +411,9 @@ Test(gate, a_noisy_answer_is_never_repeated)
     gate_free(gate);
 }
 
-/* Of a round that agents share out: the same noise as of any answer, and then each number where the sum has it. */
-Test(gate, a_part_of_a_shared_round_is_placed_behind_the_noise)
+/* In a round with shared-out columns the answer gets the noise of any answer. Then each number is put at its
+ * place in the sum. */
+Test(gate, a_part_of_a_shared_round_is_placed_after_the_noise)
 {
     enum { GROUPS = 3, GROUP = 1, WHOLE = GROUPS * (COUNT + 2) };
     int64_t plain[COUNT] = {0};
@@ -453,7 +444,7 @@ Test(gate, a_part_of_a_shared_round_is_placed_behind_the_noise)
     }
 }
 
-/* It has looked at nothing: neither its numbers nor its noise leave, and it is counted in no group. */
+/* A site that is away looks at nothing: neither numbers nor noise leave, and no group counts it. */
 Test(gate, of_an_agent_whose_turn_it_is_not_zeros_leave)
 {
     enum { GROUPS = 3, WHOLE = GROUPS * (COUNT + 2) };

@@ -1,5 +1,5 @@
-/* Exact answers, under central trust: paid for like any other, written nowhere, and computed again after
- * a restart for the same question on the same records alone. */
+/* Exact answers, under central trust: they are charged as others are, written nowhere, and computed
+ * again after a restart only for the same question on the same records. */
 
 #include "base/bytes.h"
 #include "tests/unit/agent/some_gate.h"

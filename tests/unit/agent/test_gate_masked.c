@@ -1,5 +1,5 @@
-/* What leaves the gate under distributed trust: the value, this site's share of the noise and its masks; never the one
- * without the other. And what a restart finds. */
+/* What leaves the gate under distributed trust: the value, this site's share of the noise and its masks; always all
+ * three together. And what a restart finds. */
 
 #include "noise/gaussian.h"
 #include "noise/share.h"
@@ -16,14 +16,14 @@ enum { SITES = 3, SHARES = 2, LIMIT_MICRO = 5000000 };
 static struct table table;
 
 /* All sites' rosters are judged, and none has answered. */
-static void sit(void)
+static void setup(void)
 {
     table_init(&table, SITES, 3);
     table_send_keys(&table, 7);
     table_list(&table, 7);
 }
 
-static void stand(void)
+static void teardown(void)
 {
     table_free(&table);
 }
@@ -54,8 +54,40 @@ static void draw_share(int64_t share[static COUNT])
     ledger_free(ledger);
 }
 
+/* Answers and commits. Returns what leaves. */
+static struct gate_answer_view answer_of_site(struct gate *gate, size_t site, struct record *record,
+                                              const struct gate_request *request)
+{
+    struct private_vector vector = vector_of((int64_t)site);
+    struct gate_answer_view view;
+    struct slice blob;
+    struct why why = {""};
+    cr_assert_eq(gate_answer(gate, record, &blob, &vector, request, &why), STATUS_OK, "%s",
+                 why.text);
+    cr_expect(!gate_latest(gate, &view), "nothing can be read before it is durable");
+    cr_expect_eq(record->as.answer.answer_bytes, 8 * COUNT);
+    cr_expect_eq(blob.size, 8 * COUNT + record->as.answer.masks_bytes);
+    gate_committed(gate, 1);
+    cr_assert(gate_latest(gate, &view));
+    cr_expect_eq(view.bytes.size, 8 * COUNT, "what opens the masks is not among what leaves");
+    return view;
+}
+
+/* Opens the sum of what left: it is that of the values and of the shares. */
+static void expect_sum(const uint64_t sum[static COUNT], const int64_t share[static COUNT])
+{
+    memcpy(table.sum, sum, COUNT * sizeof *sum);
+    table_settle(&table, 7);
+    table_sign(&table, 7);
+    table_reveal(&table, 7);
+    for (size_t w = 0; w < COUNT; w++) {
+        cr_expect_eq((int64_t)table.sum[w], 0 + 1 + 2 + SITES * share[w]);
+    }
+}
+
 /* Every site has a gate of its own, with the same seed: so each adds the same share, and the sum is known. */
-Test(gate_masked, the_sum_of_what_leaves_is_that_of_values_and_shares, .init = sit, .fini = stand)
+Test(gate_masked, the_sum_of_what_leaves_is_that_of_values_and_shares, .init = setup,
+     .fini = teardown)
 {
     int64_t share[COUNT];
     uint64_t sum[COUNT] = {0};
@@ -63,19 +95,8 @@ Test(gate_masked, the_sum_of_what_leaves_is_that_of_values_and_shares, .init = s
     for (size_t i = 0; i < SITES; i++) {
         struct gate *gate = new_gate(LIMIT_MICRO);
         struct gate_request request = masked(table.site[i]);
-        struct private_vector vector = vector_of((int64_t)i);
-        struct gate_answer_view view;
         struct record record;
-        struct slice blob;
-        struct why why = {""};
-        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_OK, "%s",
-                     why.text);
-        cr_expect(!gate_latest(gate, &view), "nothing can be read before it is durable");
-        cr_expect_eq(record.as.answer.answer_bytes, 8 * COUNT);
-        cr_expect_eq(blob.size, 8 * COUNT + record.as.answer.masks_bytes);
-        gate_committed(gate, 1);
-        cr_assert(gate_latest(gate, &view));
-        cr_expect_eq(view.bytes.size, 8 * COUNT, "what opens the masks is not among what leaves");
+        const struct gate_answer_view view = answer_of_site(gate, i, &record, &request);
         bool plain = true;
         for (size_t w = 0; w < COUNT; w++) {
             const uint64_t word = load_u64((const uint8_t *)view.bytes.data + 8 * w);
@@ -85,16 +106,10 @@ Test(gate_masked, the_sum_of_what_leaves_is_that_of_values_and_shares, .init = s
         cr_expect(!plain, "a share of noise protects nothing by itself");
         gate_free(gate);
     }
-    memcpy(table.sum, sum, sizeof sum);
-    table_settle(&table, 7);
-    table_sign(&table, 7);
-    table_reveal(&table, 7);
-    for (size_t w = 0; w < COUNT; w++) {
-        cr_expect_eq((int64_t)table.sum[w], 0 + 1 + 2 + SITES * share[w]);
-    }
+    expect_sum(sum, share);
 }
 
-Test(gate_masked, a_restart_finds_answer_and_masks_and_no_others, .init = sit, .fini = stand)
+Test(gate_masked, a_restart_finds_answer_and_masks_and_no_others, .init = setup, .fini = teardown)
 {
     struct gate *gate = new_gate(LIMIT_MICRO);
     struct gate *again = new_gate(LIMIT_MICRO);
@@ -150,7 +165,7 @@ static struct gate *new_gate_with_delta(void)
     return gate;
 }
 
-/* The share that the gate's seeded source gives: of sigma 10 steps, parted by the root of two. */
+/* The share that the gate's seeded source gives: of sigma 10 steps, divided by the root of two. */
 static void draw_gaussian(int64_t share[static COUNT])
 {
     struct seeded_random again;
@@ -165,7 +180,7 @@ static void draw_gaussian(int64_t share[static COUNT])
     noise_gaussian_free(&noise);
 }
 
-Test(gate_masked, gaussian_noise_leaves_in_shares_as_well, .init = sit, .fini = stand)
+Test(gate_masked, gaussian_noise_leaves_in_shares_as_well, .init = setup, .fini = teardown)
 {
     int64_t share[COUNT];
     uint64_t sum[COUNT] = {0};
@@ -173,33 +188,20 @@ Test(gate_masked, gaussian_noise_leaves_in_shares_as_well, .init = sit, .fini = 
     for (size_t i = 0; i < SITES; i++) {
         struct gate *gate = new_gate_with_delta();
         struct gate_request request = gaussian(table.site[i], mechanism_sigma_delta(SHARES, COUNT));
-        struct private_vector vector = vector_of((int64_t)i);
-        struct gate_answer_view view;
         struct record record;
-        struct slice blob;
-        struct why why = {""};
-        cr_assert_eq(gate_answer(gate, &record, &blob, &vector, &request, &why), STATUS_OK, "%s",
-                     why.text);
-        gate_committed(gate, 1);
-        cr_assert(gate_latest(gate, &view));
+        const struct gate_answer_view view = answer_of_site(gate, i, &record, &request);
         for (size_t w = 0; w < COUNT; w++) {
             sum[w] += load_u64((const uint8_t *)view.bytes.data + 8 * w);
         }
         gate_free(gate);
     }
-    memcpy(table.sum, sum, sizeof sum);
-    table_settle(&table, 7);
-    table_sign(&table, 7);
-    table_reveal(&table, 7);
-    for (size_t w = 0; w < COUNT; w++) {
-        cr_expect_eq((int64_t)table.sum[w], 0 + 1 + 2 + SITES * share[w]);
-    }
+    expect_sum(sum, share);
 }
 
 /* Nothing is spent, and nothing drawn, where the charge lacks a 10^-18th of what the sum lacks, or a share would be
  * too small for the theorem: sigma^2/h below 4. */
-Test(gate_masked, gaussian_shares_that_are_not_paid_for_or_too_small_are_refused, .init = sit,
-     .fini = stand)
+Test(gate_masked, gaussian_shares_that_are_not_paid_for_or_too_small_are_refused, .init = setup,
+     .fini = teardown)
 {
     struct gate *gate = new_gate_with_delta();
     const uint64_t delta = mechanism_sigma_delta(SHARES, COUNT);

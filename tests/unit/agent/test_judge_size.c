@@ -171,7 +171,7 @@ Test(judge_size, a_job_that_does_not_fit_is_refused_with_the_numbers)
 }
 
 /* Operations over the speed, twice: the machine has other work, too. */
-Test(judge_size, a_job_that_does_not_fit_into_its_slot_is_refused_with_the_slot_that_would_do)
+Test(judge_size, a_job_that_does_not_fit_into_its_slot_is_refused_with_a_slot_that_is_long_enough)
 {
     struct job job = job_of(FIT, 100);
     struct why why = {{0}};

@@ -1,6 +1,6 @@
 /* What `hedgerow-agent ledger` takes for the list of events, from charges as a journal may hold them.
- * The list must be no shorter than what happened to any one record: also where rows of a pass were
- * paid for twice, which no agent does but a journal can say. */
+ * The list must have at least the charges of any one record, also if a journal says that rows of a
+ * pass were charged twice, which no agent does. */
 
 #include "agent/main_balance.h"
 
@@ -104,8 +104,8 @@ static bool says_fixed(struct charge charge)
     return says;
 }
 
-/* The sums of Gaussian charges have no pure epsilon: what they come to at a moment that was fixed
- * beforehand is told, with the delta that it needs. */
+/* Gaussian charges have no pure epsilon. The balance tells their epsilon at a time that was fixed
+ * beforehand, with the delta that it needs. */
 Test(main_balance, gaussian_charges_come_to_an_epsilon_at_a_delta)
 {
     struct policy policy = {.epsilon_micro = 5000000, .delta_atto = 1000000000000};

@@ -12,7 +12,7 @@
 static struct site site;
 static struct desk *desk;
 
-static void sit(void)
+static void setup(void)
 {
     site = (struct site){.settings.state = "/tmp/test_main_refused.XXXXXX"};
     cr_assert_not_null(mkdtemp(site.settings.state));
@@ -26,7 +26,7 @@ static void path_of(char path[static DESK_PATH_BYTES])
     (void)snprintf(path, DESK_PATH_BYTES, "%s/refused", site.settings.state);
 }
 
-static void rise(void)
+static void teardown(void)
 {
     char path[DESK_PATH_BYTES];
     path_of(path);
@@ -35,7 +35,7 @@ static void rise(void)
     free(desk);
 }
 
-TestSuite(main_refused, .init = sit, .fini = rise);
+TestSuite(main_refused, .init = setup, .fini = teardown);
 
 static void keep(unsigned number, const char *name, const char *words, int64_t wall_ms)
 {

@@ -1,5 +1,5 @@
-/* The answer of a solver waits for a slot, also when it is asked for again and nothing is computed: else
- * whoever restarts a site would see which answers were at hand. */
+/* A solver's answer waits for a slot, also if it is asked for again and nothing is computed. Otherwise a
+ * person who restarts a site would see which answers were in memory. */
 
 #define ASKED_STAGES                                                                               \
     "  - {task: fit, loss: logistic, lambdas: [0.5, 0.6], share: 1, tolerance: 0.01,\n"            \

@@ -1,6 +1,6 @@
-/* What an agent takes part in, books and says of it: nothing is computed that cannot be paid, the charge
- * of a round is booked once and on its own day, and no line of the log depends on a record or on how
- * long it was computed with. */
+/* What an agent takes part in, charges and logs: it computes nothing that it cannot pay for, charges a
+ * round once and on its own day, and no line of the log depends on a record or on the time of a
+ * computation. */
 
 #include "tests/unit/agent/asked.h"
 
@@ -27,8 +27,8 @@ Test(participant_books, a_job_under_a_wrong_name_or_above_the_policy_is_not_join
     end();
 }
 
-/* What the dictionary does not have is declined like what the policy forbids: at once, with the records
- * unread, and whatever they are. */
+/* A job about something that the dictionary lacks is declined as one that the policy forbids: at once,
+ * without reading the records. */
 Test(participant_books, a_job_that_the_dictionary_has_no_records_for_is_declined)
 {
     init();

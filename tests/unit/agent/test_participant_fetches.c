@@ -106,7 +106,7 @@ Test(participant_fetches, a_connection_that_others_have_built_is_asked_at_once)
     end();
 }
 
-/* A piece takes long on a narrow link, and so does all that comes behind it. */
+/* A piece takes long on a narrow link, and delays all that follows. */
 Test(participant_fetches, bytes_of_a_piece_are_a_sign_of_life)
 {
     enum { PART_MS = 400000 };

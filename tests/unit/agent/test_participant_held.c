@@ -1,5 +1,5 @@
-/* Experts that the agent holds already are not fetched again. A peer says which they are and how large: what
- * it says of the size must not reach beyond them, and nothing may take their place under a computation. */
+/* Experts that the agent holds already are not fetched again. A peer says which they are and how large. A
+ * wrong size must not make the agent read beyond them, and nothing may replace them during a computation. */
 
 #define ASKED_STAGES                                                                               \
     "  - {task: losses, loss: zero_one, rounds: 2, batch: 2, share: 1, grid_bits: 10,\n"           \

@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-Test(participant_jobs, looks_at_so_many_jobs_a_day_and_says_so_once)
+Test(participant_jobs, looks_at_a_limited_number_of_jobs_a_day_and_says_so_once)
 {
     enum { DAY_MS = 86400000 };
     struct timed bench;

@@ -1,5 +1,5 @@
-/* Two agents with one key: the one that is there says so, and the one that is told of the other ends before
- * anything is charged. */
+/* Two agents with one key: the first one says that it is there, and the second one ends before anything is
+ * charged. */
 
 #include "asked.h"
 
@@ -81,7 +81,7 @@ Test(key, an_agent_says_at_most_once_a_second_that_it_is_there, .init = init, .f
     cr_expect_eq(challenge_at(began_ms + 2300, 7), 7);
 }
 
-/* A coordinator that lies must not learn from the answers' delays when a computation ended. */
+/* A coordinator that lies must not learn from delays of the answers when a computation ended. */
 Test(key, the_answer_to_a_challenge_does_not_show_when_a_computation_ends, .init = init,
      .fini = end)
 {

@@ -38,7 +38,7 @@ static bool is_same(const struct seen *a, const struct seen *b)
            a->jobs == b->jobs;
 }
 
-/* Looks all the time while the records are loaded, or a fit is computed, for so long. */
+/* Looks all the time while the records are loaded, or a fit is computed, for a given time. */
 static void watch(struct seen seen[END_MS], bool loading, int64_t work_ms)
 {
     static struct timed bench;
@@ -83,7 +83,7 @@ Test(participant_look, a_page_does_not_show_when_a_computation_ended)
                  first_difference(false, 110, 190));
     cr_expect_eq(first_difference(false, 1, 99), END_MS);
     cr_expect_eq(first_difference(true, 110, 190), END_MS);
-    /* The test would see it: one slot more is seen, and at the slot. */
+    /* Planted: one slot more is seen, and at the slot. */
     const size_t seen_at = first_difference(false, 50, 150);
     cr_expect(seen_at >= SLOT_MS - 1 && seen_at <= SLOT_MS + 1, "seen at %zu ms", seen_at);
     const size_t loaded_at = first_difference(true, 50, 150);

@@ -57,7 +57,7 @@ static void end(void)
     table_free(&table);
 }
 
-/* The coordinator's part: the roster of all four, with words of so many bits. */
+/* The coordinator's part: the roster of all four, with words of a given width. */
 static void tell_roster(enum masks_width width)
 {
     const struct artifact none = {0};

@@ -1,5 +1,5 @@
-/* Which job the coordinator offers, as the agent keeps it for its people: a job that waits and is over waits no more, and a late
- * yes begins nothing. */
+/* Which job the coordinator offers, as the agent keeps it for its people: a job that is over no longer waits, and a late yes
+ * begins nothing. */
 
 #include "timed.h"
 
@@ -123,7 +123,8 @@ Test(participant_offer, what_cannot_be_kept_is_kept_at_the_next_occasion)
     timed_free(&bench);
 }
 
-/* Whoever asks all the time while a computation runs would see the file change, and the log grow. */
+/* An observer that reads all the time while a computation runs would see the file change and the
+ * log grow. */
 Test(participant_offer, nothing_changes_while_records_are_computed_on)
 {
     struct timed bench;

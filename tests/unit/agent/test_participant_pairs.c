@@ -1,8 +1,8 @@
-/* Nothing that an agent does tells one record from another. Tables that differ in one record in every way
- * a record can be odd meet every job that a coordinator may write - also those that ask for what the site
- * does not have, and texts that are no jobs - and everything that leaves the machine is compared: each
- * frame byte for byte and its moment, reconnections, commits, the end and its exit code, every line of the
- * log at its lowest level. Left out are the noisy answer and the digest of it, which a grant has paid for. */
+/* Nothing that an agent does depends on a record. The test compares tables that differ in one odd record,
+ * for every kind of job, also jobs that ask for what the site lacks, and texts that are not jobs. It
+ * compares everything that leaves the machine: each frame byte for byte and its time, reconnections,
+ * commits, the end and its exit code, and every line of the log at its lowest level. Left out are the noisy
+ * answer and the digest of it, which a grant has paid for. */
 
 #include "tests/unit/agent/pairs.h"
 
@@ -88,7 +88,7 @@ static const struct {
      "  - {task: losses, strategy: theorem, loss: zero_one, rounds: 3, batch: 4, share: 0.4,"
      " grid_bits: 8}\n",
      ", records: 20", ANSWERS},
-    /* The job's author guesses what an odd cell holds: a category, a class, a range. */
+    /* The job's author guesses the content of an odd cell: a category, a class, a range. */
     {LOCAL, SIGN "  features: [{column: c, categories: [p, zzz]}]\n", FIT LOSSES, NULL, ANSWERS},
     {LOCAL, "label: {column: z, classes: [I, IX, X]}\n  " ALL,
      "  - {task: fit, loss: hinge, lambdas: [0.5], share: 0.6, tolerance: 0.01, grid_bits: 10}\n" LOSSES,

@@ -31,7 +31,7 @@ static void answer(struct timed *bench, uint32_t round)
     timed_settle(bench);
 }
 
-/* A batch is a range of rows: that two batches are disjoint is true of one table only. */
+/* A batch is a range of rows, so two batches are disjoint only within one table. */
 static void answer_after_restart(struct timed *bench, const char *records)
 {
     timed_init(bench, 10);

@@ -30,7 +30,7 @@ static void begin(struct timed *bench, bool shared)
     timed_tick(bench);
 }
 
-static struct digest told(struct timed *bench)
+static struct digest digest_in_hello(struct timed *bench)
 {
     struct message hello;
     cr_assert_gt(bench->sent_count, 0);
@@ -41,7 +41,7 @@ static struct digest told(struct timed *bench)
     return hello.as.hello.dictionary;
 }
 
-static size_t shown(struct timed *bench)
+static size_t dictionaries_sent(struct timed *bench)
 {
     size_t count = 0;
     for (size_t i = 0; i < bench->sent_count; i++) {
@@ -63,35 +63,35 @@ Test(participant_shown, nothing_is_shown_unless_the_policy_says_so)
 {
     struct timed bench;
     begin(&bench, false);
-    const struct digest none = told(&bench);
+    const struct digest none = digest_in_hello(&bench);
     cr_expect(digest_is_none(&none), "not even its digest");
     ask(&bench, digest_of((struct slice){TEXT, sizeof TEXT - 1}));
-    cr_expect_eq(shown(&bench), 0);
+    cr_expect_eq(dictionaries_sent(&bench), 0);
     timed_free(&bench);
 }
 
-Test(participant_shown, the_text_as_it_stands_is_sent_to_whoever_asks_for_it)
+Test(participant_shown, the_unchanged_text_is_sent_to_each_coordinator_that_asks)
 {
     struct timed bench;
     begin(&bench, true);
-    const struct digest digest = told(&bench);
+    const struct digest digest = digest_in_hello(&bench);
     const struct digest right = digest_of((struct slice){TEXT, sizeof TEXT - 1});
     struct digest wrong = digest;
     cr_assert(digest_equal(&digest, &right));
     wrong.byte[0] ^= 1;
     ask(&bench, wrong);
-    cr_expect_eq(shown(&bench), 0, "another text is not here");
+    cr_expect_eq(dictionaries_sent(&bench), 0, "another text is not here");
     ask(&bench, digest);
-    cr_expect_eq(shown(&bench), 1);
+    cr_expect_eq(dictionaries_sent(&bench), 1);
     cr_expect_eq(bench.sent_payload.size, sizeof TEXT - 1);
     cr_expect_eq(memcmp(bench.sent_payload.data, TEXT, sizeof TEXT - 1), 0);
     for (int i = 0; i < 10; i++) {
         ask(&bench, digest);
     }
-    cr_expect_eq(shown(&bench), 1, "once a second");
+    cr_expect_eq(dictionaries_sent(&bench), 1, "once a second");
     bench.now_ms += 1000;
     ask(&bench, digest);
-    cr_expect_eq(shown(&bench), 2);
+    cr_expect_eq(dictionaries_sent(&bench), 2);
     timed_free(&bench);
 }
 
@@ -105,6 +105,6 @@ Test(participant_shown, nothing_is_heard_while_something_is_computed)
     cr_assert_eq(bench.works, 1);
     bench.sent_count = 0;
     ask(&bench, digest_of((struct slice){TEXT, sizeof TEXT - 1}));
-    cr_expect_eq(shown(&bench), 0);
+    cr_expect_eq(dictionaries_sent(&bench), 0);
     timed_free(&bench);
 }

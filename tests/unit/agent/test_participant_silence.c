@@ -1,5 +1,5 @@
-/* A coordinator from which nothing comes: a new connection gets twice as long, for one that is crowded has to answer all
- * who come anew. Not longer: after a restart all are to be back soon. */
+/* A coordinator that sends nothing: a new connection waits twice as long, because a busy coordinator has to answer all
+ * agents that come back. It waits no longer, so that all are back soon after a restart. */
 
 #include "timed.h"
 

@@ -204,7 +204,7 @@ static bool declines_with_hello(struct timed *bench, uint32_t round)
     return hello && declined;
 }
 
-/* A coordinator that waits for agents must not count one that said no. It hears of it with each HELLO, before any round, and of
+/* A coordinator that waits for agents must not count one that said no. It is told with each HELLO, before any round, and about
  * the next round as soon as one is over. */
 Test(participant_site, a_no_is_told_before_any_round_and_takes_readiness_away)
 {
@@ -321,7 +321,8 @@ Test(participant_site, decisions_that_cannot_be_read_hold_every_job_back)
     timed_free(&bench);
 }
 
-/* Without asking a person: nobody would hear of it but by the log. Planted: it was put nowhere. */
+/* A refusal without asking a person: people would learn of it only from the log. Planted: it was
+ * kept nowhere. */
 Test(participant_site, a_job_that_the_policy_refuses_is_kept_with_the_reason)
 {
     struct timed bench;
@@ -379,8 +380,7 @@ static size_t times_logged(const struct timed *bench, const char *event)
     return count;
 }
 
-/* It is looked for at times that everybody may know: they depend on when it was found to be gone, and on nothing
- * that is in it. */
+/* The agent looks for it at public times. They depend on when it was found to be gone, and not on its content. */
 Test(participant_site, a_table_that_was_gone_is_found_again)
 {
     enum { LOOK_MS = 30000 };

@@ -1,5 +1,5 @@
 /* The agent's states: steps that the table does not have, and states that contradict each other, stop the program;
- * and what used to lead there. */
+ * and former faults that led there. */
 
 #include "agent/participant_state.h"
 #include "tests/support/quiet_fork.h"

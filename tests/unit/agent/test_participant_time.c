@@ -1,7 +1,7 @@
-/* What a coordinator that lies can learn from the time: it asks the same things at the same times,
- * and only the moment differs at which a computation on the records ends. Everything the agent
- * sends and commits, and when, must be the same as long as that moment lies in the same public slot
- * (a commit takes time, and delays the heartbeat that is due meanwhile). */
+/* What a coordinator that lies can learn from times. It asks the same questions at the same times;
+ * only the end of a computation on the records differs. All that the agent sends and commits, and
+ * when, must be the same if both ends are in the same public slot. (A commit takes time, and delays
+ * a heartbeat that is due meanwhile.) */
 
 #include "timed.h"
 
@@ -46,7 +46,7 @@ static void tell_lie(struct timed *bench, enum lie lie)
     timed_give(bench, &message, (struct slice){0});
 }
 
-/* A whole conversation; the computation takes so long. */
+/* A whole conversation; the computation takes a given time. */
 static void converse(struct timed *bench, enum lie lie, int64_t lie_from_ms, int64_t lie_to_ms,
                      int64_t work_ms)
 {
@@ -124,7 +124,7 @@ Test(participant_time, a_longer_computation_shows_as_a_whole_slot)
     timed_free(&longer);
 }
 
-/* When the answer to a round of losses is offered, after a computation of so long. */
+/* Returns when the answer to a round of losses is offered, after a computation of a given length. */
 static int64_t losses_offer_ms(int64_t work_ms)
 {
     const double weights[DIM] = {1, 2, 3};
@@ -149,7 +149,8 @@ static int64_t losses_offer_ms(int64_t work_ms)
     return bench.now_ms - SLOT_MS;
 }
 
-/* What sizes alone decide needs no slot. The commit is durable first: it takes the same millisecond here. */
+/* An answer whose time depends only on sizes needs no slot. Its commit is durable first, in the same
+ * millisecond here. */
 Test(participant_time, an_answer_whose_time_is_public_leaves_when_it_is_durable)
 {
     for (int64_t work_ms = 1; work_ms < 2 * SLOT_MS; work_ms += 33) {
@@ -178,7 +179,7 @@ static int64_t overrun_ms(int64_t work_ms, bool tells_early)
     return bench.overrun_ms;
 }
 
-/* A log is read by more people than the records are: it may tell whole slots, as the answer does. */
+/* More people read the log than the records. So it may tell only whole slots, as the answer does. */
 Test(participant_time, an_overrun_is_logged_at_the_slot_and_not_when_the_computation_ends)
 {
     for (int64_t work_ms = SLOT_MS + 1; work_ms < 2 * SLOT_MS; work_ms += 7) {
@@ -188,9 +189,9 @@ Test(participant_time, an_overrun_is_logged_at_the_slot_and_not_when_the_computa
     cr_assert_neq(overrun_ms(SLOT_MS + 1, true), 3 * SLOT_MS, "the planted early line is caught");
 }
 
-/* Reading the records takes as long as it takes; that shows as whole bounds of the reading only, which are public:
- * where said_ms is 0, as slots. records: NULL for the bench's own. Meanwhile the coordinator asks for the first round,
- * or tells a lie, all the time. */
+/* The time of reading the records shows only in whole public bounds of the reading: where said_ms is 0, as slots.
+ * records: NULL for the bench's own. Meanwhile the coordinator asks for the first round, or tells a lie, all the
+ * time. */
 static void read_records(struct timed *bench, const char *records, enum lie lie, uint64_t said_ms,
                          int64_t work_ms)
 {
@@ -318,7 +319,7 @@ Test(participant_time, what_no_noise_can_cover_is_declined_before_anything_is_co
     timed_free(&bench);
 }
 
-/* A site says no before it reads a record, rather than go out of memory on each try. */
+/* A site declines before it reads a record, instead of running out of memory at each attempt. */
 Test(participant_time, a_job_that_needs_more_memory_than_there_is_is_declined_unread)
 {
     struct timed bench;

@@ -1,5 +1,5 @@
-/* Where sites take turns each looks once and pays once, whatever slot the coordinator gives it in the second round, and whatever
- * became of the program in between. The policy allows just what the job costs. */
+/* If sites take turns, each looks once and pays once, whatever slot the coordinator gives it in the second round, and also after
+ * a restart in between. The policy allows exactly what the job costs. */
 
 #include "timed.h"
 
@@ -207,7 +207,8 @@ static void restart(struct timed *bench)
 
 enum between { NOTHING, RESTART, OTHER_JOB, OTHER_JOB_AND_RESTART, BETWEEN_COUNT };
 
-/* The policy has room for what the other age asks as well, so that nothing but the age stands in its way. */
+/* The policy also allows the price of the other age, so that only the age can be the reason for a
+ * refusal. */
 Test(participant_turns, a_job_keeps_the_age_that_it_was_first_answered_as)
 {
     for (int i = 0; i < 2 * BETWEEN_COUNT; i++) {

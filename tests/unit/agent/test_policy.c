@@ -82,7 +82,7 @@ Test(policy, without_a_limit_per_job_has_the_total_alone)
     cr_assert_eq(policy.job_epsilon_micro, 0);
 }
 
-Test(policy, has_an_allowance_per_job_and_per_so_many_days)
+Test(policy, has_an_allowance_per_job_and_per_window_of_days)
 {
     struct policy policy;
     struct why why = {{0}};
@@ -244,8 +244,8 @@ Test(policy, refuses_a_job_with_the_reason)
     }
 }
 
-/* A coordinator wants records in the journal for next to nothing: many rounds of a share that says nothing, before
- * the stage that has the price. */
+/* A coordinator wants journal records at almost no price: many rounds with a tiny share, before the stage that has
+ * the price. */
 Test(policy, refuses_cheap_answers_beside_a_dear_stage)
 {
     static const char cheap[] =
@@ -278,7 +278,7 @@ Test(policy, refuses_cheap_answers_beside_a_dear_stage)
     }
 }
 
-/* Of Gaussian noise without a delta, no epsilon is enough: the key to change is delta. */
+/* For Gaussian noise without a delta no epsilon is enough. The message names the key delta. */
 Test(policy, names_the_delta_that_gaussian_noise_lacks)
 {
     static const char gaussian[] =

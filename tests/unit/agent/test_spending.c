@@ -1,4 +1,5 @@
-/* The drawing of a ledger: bounded, its end exact, its beginning coarser, and no job is given what another was charged. */
+/* The drawing of a ledger: it has bounded size, its end is exact, its beginning coarser, and each charge is shown for
+ * its own job. */
 
 #include "agent/spending.h"
 

@@ -79,7 +79,7 @@ Test(texts, what_is_in_use_stays)
     cr_expect(written > 1 && written < 1000 / 20, "%u", written);
 }
 
-/* As a journal would look that was kept by another rule. */
+/* A journal that was kept by another rule. */
 Test(texts, more_than_there_is_room_for_is_no_fault)
 {
     uint64_t gone = 0;

@@ -51,22 +51,22 @@ struct timed {
     uint64_t committing;
     int64_t wall_ms;
     size_t restarts;     /* asked for */
-    unsigned full;       /* so many texts find no room */
+    unsigned full;       /* this many texts cannot be kept, as the disk is full */
     struct look look;    /* as it was put last */
     bool forgets;        /* planted: a restart knows of no look */
     bool full_of_looks;  /* no look can be kept */
     bool full_of_offers; /* nor which job is offered */
     bool full_of_models; /* nor the last model */
     bool approvals_followed;
-    size_t offers;         /* so often it was kept which job is offered, */
+    size_t offers;         /* how often the offered job was kept, */
     struct digest offered; /* and which at last; none */
     size_t waiting;        /* texts that were kept for a person */
     struct digest waiting_text;
-    size_t refusals;       /* so often it was kept that a job is refused, or is not, */
+    size_t refusals;       /* how often a refusal, or its end, was kept, */
     bool refused;          /* the latest of these, */
     char refused_why[512]; /* and why */
     struct log log;
-    char logged[4096];  /* the events' names, a space behind each */
+    char logged[4096];  /* the events' names, each followed by a space */
     char told[512];     /* the latest event's text */
     int64_t overrun_ms; /* when `slot-overrun` was logged first; NEVER */
     bool
@@ -74,8 +74,8 @@ struct timed {
     double kept[DIM]; /* the model that was published last */
 };
 
-/** Starts an agent with a journal, five records and the job of a fit and two rounds of losses, which has so
- * many grid bits. */
+/** Starts an agent with a journal, five records, and a job of a fit and two rounds of losses with these
+ * grid bits. */
 void timed_init(struct timed *bench, unsigned grid_bits);
 void timed_free(struct timed *bench);
 
@@ -110,7 +110,7 @@ bool timed_says(const struct timed *bench, const char *event);
 /** Starts an agent whose policy leaves jobs to a person. */
 void timed_init_asking(struct timed *bench);
 
-/** A person decides on the job's text: so many runs, and the agent looks. */
+/** A person decides on the job's text: for how many runs, 0 for a rejection. Then the agent looks. */
 void timed_decide(struct timed *bench, unsigned runs);
 
 /** The coordinator offers a job of this nonce; asks for a round, whose answer's slot passes. */

@@ -1,4 +1,5 @@
-/* How a released figure and its noise stand in 80 columns, and that a question is said once for all its lines. */
+/* How a released figure and its noise are printed in 80 columns, and that a question is printed once for all
+ * its lines. */
 
 #include "cli/command.h"
 
@@ -32,7 +33,7 @@ static char *lines(const char *const *line, size_t count)
     return text;
 }
 
-Test(command, what_is_released_is_broken_at_spaces_and_its_noise_stands_behind_the_last_line)
+Test(command, what_is_released_is_broken_at_spaces_and_its_noise_follows_the_last_line)
 {
     static const struct {
         const char *what;

@@ -73,8 +73,8 @@ static double floor_of(size_t columns)
     return floor;
 }
 
-/* Of many columns that go together the learner loses some accuracy without any noise: the job's size must not be blamed
- * for it. */
+/* With many correlated columns the learner loses some accuracy even without noise. The plan must not blame the job's
+ * size. */
 Test(plan_expect, knows_what_the_learner_itself_loses)
 {
     const double of_one = floor_of(1);
@@ -191,7 +191,7 @@ Test(plan_expect, says_where_more_epsilon_loses_more_and_how_sure_a_mean_is)
 static const char several[] = "{column: y, classes: [a, b, c]}";
 
 /* The same epsilons under all trusts, the job's own first; and more noise under distributed than under central, as all sites
- * answer where fewer would do. */
+ * add a share and fewer shares would be enough. */
 Test(plan_expect, has_a_curve_for_each_trust_and_every_kind_of_label)
 {
     static const char *const labels[] = {classes, several, number};

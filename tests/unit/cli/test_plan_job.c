@@ -1,5 +1,5 @@
-/* Advice is kept: what is said to be enough is, and the least of its kind is not far below. Drowned
- * jobs are planted, one for each task, and a job that is not is left alone. */
+/* Advice is right: what it calls enough is enough, and the least of its kind is not far below.
+ * Planted: a drowned job for each task. A job that is not drowned gets no advice. */
 
 #include "cli/plan_job.h"
 #include "report/result.h"
@@ -191,7 +191,7 @@ Test(plan_job, tells_no_advice_that_makes_it_worse)
 #define TEN  "0.01, 0.011, 0.012, 0.013, 0.014, 0.015, 0.016, 0.017, 0.018, 0.019"
 #define MANY TEN ", 0.02, 0.021, 0.022, 0.023, 0.024, 0.025, 0.026, 0.027, 0.028, 0.029"
 
-/* What a newcomer does wrong: each job, and what must be among the advice. */
+/* Mistakes of newcomers: each job, and what must be among the advice. */
 static const struct {
     const char *text;
     const char *advice[3];

@@ -315,6 +315,17 @@ size_t central_count(const struct central *bench)
     return bench->coordinator->aggregate.count;
 }
 
+size_t central_reach_third(struct central *bench, int64_t (*value)(size_t agent, size_t place))
+{
+    central_init(bench, "0", CENTRAL_PLAYS);
+    central_greet(bench);
+    central_answer(bench, value);
+    central_answer(bench, value);
+    const size_t count = central_count(bench);
+    cr_assert(count > 1 && count <= 16);
+    return count;
+}
+
 /* Words cross the wire little-endian, as they lie in memory here. */
 static struct slice bytes_of(const int64_t *value, size_t count)
 {

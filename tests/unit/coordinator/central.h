@@ -1,5 +1,5 @@
-/* central.h - a coordinator, most of the time under central trust, with two agents that say what a test wants, and a journal
- * from which it can begin anew. */
+/* central.h - a coordinator, mostly under central trust, with two agents that send what a test wants, and a journal from
+ * which it can begin anew. */
 
 #ifndef TESTS_UNIT_COORDINATOR_CENTRAL_H
 #define TESTS_UNIT_COORDINATOR_CENTRAL_H
@@ -37,7 +37,7 @@ struct central {
     struct message invite;    /* the latest */
     struct message release;   /* the latest */
     size_t pulls;             /* asked for so far */
-    size_t behind_release;    /* invitations so far that came right behind their agent's release */
+    size_t behind_release;    /* invitations so far that came right after their agent's release */
     enum message_kind before; /* of the latest message, */
     struct peer told;         /* and who got it */
     size_t invites;           /* sent so far, */
@@ -67,7 +67,7 @@ void central_free(struct central *bench);
 /** The same under local trust. */
 void central_init_local(struct central *bench, const char *stages);
 
-/** One of those who serve a local job together: the one that leads (collector NULL), or a collector, of the one that leads. */
+/** One of the coordinators that share a local job: the leader (collector NULL), or a collector. */
 void central_init_shared(struct central *bench, const char *stages, size_t first,
                          const struct peer *collectors, size_t count, const char *collector,
                          const struct central *leads);
@@ -81,8 +81,8 @@ void central_committed(struct central *bench);
 /** The program ends and begins anew from its journal. Returns the first status that is not OK. */
 enum status central_restart(struct central *bench);
 
-/** Time passes; agents greet; one offers and sends what it offered; all agents answer, of which the
- * value of agent a at place i is value(a, i). */
+/** Time passes; agents greet; one offers and sends what it offered; all agents answer, agent a with
+ * value(a, i) at place i. */
 void central_wait(struct central *bench, int64_t ms);
 void central_greet(struct central *bench);
 /** All of them are there, and none has said yes or no. */
@@ -97,9 +97,12 @@ void central_offer_whole(struct central *bench, size_t agent, const int64_t *val
                          const int64_t *sent, size_t count);
 void central_answer(struct central *bench, int64_t (*value)(size_t agent, size_t place));
 
-/** An agent sends what it calls its data dictionary. */
+/** An agent sends a text as its data dictionary. */
 void central_show(struct central *bench, size_t agent, const struct digest *digest,
                   struct slice text);
+
+/** Starts plays (CENTRAL_PLAYS), answers two rounds, and returns how many integers an answer to the third has: at most 16. */
+size_t central_reach_third(struct central *bench, int64_t (*value)(size_t agent, size_t place));
 
 /** Returns how many integers an answer to the open round has. */
 size_t central_count(const struct central *bench);

@@ -8,6 +8,20 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+/* A job's text up to its stages. privacy: unit to epsilon; cohort: its keys, without the deadlines */
+#define HISTORY_JOB(privacy, cohort)                                                               \
+    "hedgerow: 1\njob: toy\ndata:\n"                                                               \
+    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"                                     \
+    "  features:\n    - {column: u, centre: 0, half_width: 1}\n"                                   \
+    "privacy: {" privacy "}\n"                                                                     \
+    "cohort: {" cohort ", join_deadline_s: 1, deadline_s: 1}\n"                                    \
+    "stages:\n"
+
+/* Local trust at epsilon 1, each record by itself. */
+#define HISTORY_LOCAL                                                                              \
+    HISTORY_JOB("unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0",       \
+                "minimum: 1")
+
 /* Reads the text and begins its history, of the job named 1. */
 static inline void history_begin(struct job *job, struct outcome *outcome, const char *text)
 {

@@ -23,7 +23,7 @@ struct masked {
     struct seeded_random seeded;
     struct random random;
     struct log log;
-    char said[4096]; /* the events' names, a space behind each */
+    char said[4096]; /* the events' names, each followed by a space */
     struct coordinator *coordinator;
     struct machine machine;
     struct effects effects;
@@ -46,7 +46,8 @@ struct masked {
     size_t record_count;
 };
 
-/** Starts a job of one fit for MASKED_SITES sites, of which 3 with c = 1 and h = 2 are enough. All are admitted and ready. */
+/** Starts a job of one fit for MASKED_SITES sites. With c = 1 and h = 2, 3 of them are enough. All are admitted and
+ * ready. */
 void masked_init(struct masked *rig);
 void masked_free(struct masked *rig);
 /** The coordinator is killed, and begins anew from its journal. */

@@ -1,5 +1,5 @@
-/* team.h - a job that three coordinators serve, each with two agents: one leads, two collect. A part is handed in, a record is
- * followed and a machine dies when a test says so. */
+/* team.h - a job that three coordinators serve, each with two agents: one leads, two collect. The test decides when a part is
+ * handed in, a record is followed or a machine dies. */
 
 #ifndef TESTS_UNIT_COORDINATOR_TEAM_H
 #define TESTS_UNIT_COORDINATOR_TEAM_H
@@ -19,7 +19,7 @@ void team_give_part(size_t i, const struct kept *kept);
 /** Tells one how another stands. */
 void team_tell(struct central *one, const struct standing_of *is);
 
-/** As the program does: how a collector stands is read before its parts, and told behind them; parts are taken while the round
+/** As the program does: a collector's standing is read before its parts, and told after them. Parts are taken while the round
  * is open. */
 void team_hand_in(size_t i);
 /** A collector hears what was committed, its own parts of the next round, and how the one that leads stands. */

@@ -130,7 +130,7 @@ Test(aggregate, staging_is_bounded_and_two_for_large_vectors)
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_AGAIN);
-    /* What may come is wider than what the text says. Planted: four of them had more than `plan job` tells of memory. */
+    /* Answers may be wider than the text says. Planted: four of them had more than `plan job` tells of memory. */
     cr_assert_eq(aggregate_begin(&aggregate, STAGING_BYTES_SMALL / 8 + 1, &short_words), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
     cr_assert_eq(aggregate_pull(&aggregate, &staging, &peer, 8 * aggregate.count, 0), STATUS_OK);
@@ -293,7 +293,7 @@ Test(aggregate, a_large_answer_is_checked_by_its_tree_or_by_the_sha256_of_before
 }
 
 /* Both kinds of sum, and both beside each other when an agent of before repeats an answer of wider words. Planted: from then on
- * each answer was added word by word to a wide sum, in five times the time. */
+ * each answer was added word by word to a wide sum, which takes five times as long. */
 Test(aggregate, a_narrow_sum_counts_steps_and_has_a_wide_one_beside_it_for_wider_words)
 {
     const int64_t steps[COUNT] = {-30000, 1, 32767};
@@ -323,7 +323,7 @@ Test(aggregate, a_narrow_sum_counts_steps_and_has_a_wide_one_beside_it_for_wider
     }
 }
 
-/* What the largest number of answers of the widest short words come to fits. */
+/* The sum of the largest number of answers with the widest short words fits. */
 Test(aggregate, a_narrow_sum_has_room_for_every_agent_there_may_be)
 {
     const int64_t value[COUNT] = {INT16_MAX, INT16_MIN, 0};

@@ -1,5 +1,5 @@
-/* What an exact number leaves behind at the coordinator, beside its journal: no line of the log at any
- * level, nothing of a round that failed or could not be paid, no digest in memory that is given back. */
+/* An exact number leaves no trace at the coordinator beside its journal: no line of the log at any
+ * level, nothing from a round that failed or could not be paid, no digest in memory that is freed. */
 
 #include "central.h"
 
@@ -186,7 +186,7 @@ Test(central_traces, a_choice_is_drawn_at_the_sensitivity_that_is_charged)
 enum { MARK = 0xa7, SUM = 7996 };
 
 static size_t marks_freed;
-static size_t sums_freed; /* three of the sums that telling numbers come to, behind one another */
+static size_t sums_freed; /* three consecutive sums of recognisable numbers */
 
 void __real_free(void *memory);
 size_t malloc_usable_size(void *memory);

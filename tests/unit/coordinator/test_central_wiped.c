@@ -1,4 +1,4 @@
-/* Under central trust nothing exact outlives its round in the coordinator's memory. */
+/* Under central trust no exact number stays in the coordinator's memory after its round. */
 
 #include "central.h"
 
@@ -88,7 +88,7 @@ static void expect_no_digests(const char *when)
     }
 }
 
-/* Whoever reads the memory later tries the few sums that there can be. */
+/* A reader of the memory could try the few sums that are possible. */
 Test(central_wiped, the_digest_of_an_exact_answer_ends_with_its_round)
 {
     central_init(&bench, "0", CENTRAL_ASK);

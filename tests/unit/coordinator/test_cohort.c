@@ -107,7 +107,7 @@ Test(cohort, only_those_whom_the_job_asks_are_in_it)
     cohort_free(&cohort);
 }
 
-/* What events ask is counted along the way; it has to be what is there, whatever happens. */
+/* Counts are kept with each event. They must always equal the true numbers. */
 Test(cohort, counts_along_the_way_what_is_there)
 {
     enum { MANY = 300, STEPS = 5000 };

@@ -83,7 +83,7 @@ Test(main_acts, a_submission_that_comes_again_is_the_same_job)
     cr_expect_not_null(strstr(why.text, "another text"), "%s", why.text);
 }
 
-/* At the coordinator an id is the caller's wish: without one each submission is a job. */
+/* At the coordinator an id is optional: without one each submission is a new job. */
 Test(main_acts, an_account_may_name_its_submission)
 {
     char other[sizeof WAITING_JOB + 16];
@@ -112,7 +112,7 @@ Test(main_acts, names_are_whole)
     cr_expect_eq(submit("an", 1, WAITING_JOB, false), 3);
 }
 
-Test(main_acts, an_operator_has_so_many_open_jobs)
+Test(main_acts, an_operator_has_a_limit_of_open_jobs)
 {
     for (int i = 0; i < ACTS_OPEN_MAX; i++) {
         cr_assert_eq(submit("maria", (uint8_t)(i + 1), WAITING_JOB, false), i + 1);

@@ -38,8 +38,8 @@ static int wait_for(struct face_reader *reader, size_t which)
     return file;
 }
 
-/* Planted: who asked left before it was known that the server does not answer. Whoever asked for that file next, however much
- * later, was told at once that there is none. */
+/* Planted: a client left before it was known that the server does not answer. The next client that asked for that file,
+ * however much later, was told at once that there is none. */
 Test(main_face_queue, an_answer_that_nobody_took_is_not_given_to_others_later)
 {
     struct face_reader *reader = NULL;

@@ -1,5 +1,5 @@
-/* The queue's folder: what others, and deaths, leave in it. What a queue does in a folder and in a database alike is tested in
- * tests/integration/database/test_queue_place.c. */
+/* The queue's folder: files that other programs or a death leave in it. What a queue does in a folder and in a database alike
+ * is tested in tests/integration/database/test_queue_place.c. */
 
 #include "base/file.h"
 #include "coordinator/main_stay.h"
@@ -130,7 +130,7 @@ Test(main_queue, keeps_others_out)
     cr_expect_not_null(strstr(why.text, "too long"));
 }
 
-/* A person reads the reason and what to do, and whoever takes the lead tries the job again. */
+/* A person reads the reason and what to do, and the next leader tries the job again. */
 Test(main_queue, shows_what_is_set_aside_with_the_reason)
 {
     struct queue_job job;
@@ -146,7 +146,7 @@ Test(main_queue, shows_what_is_set_aside_with_the_reason)
     cr_expect_eq(job.state, QUEUE_WAITING);
 }
 
-/* Planted: behind 64 of them the program ended, and at each start anew: no other job was served. */
+/* Planted: the program ended after 64 of them, at each start again, and served no other job. */
 Test(main_queue, sets_any_number_of_jobs_aside)
 {
     enum { JOBS = 200 };
@@ -198,7 +198,7 @@ Test(main_queue, refuses_an_end_that_it_did_not_write)
     }
 }
 
-/* What runs next, whatever a death has left. */
+/* The job that runs next, after a death at any time. */
 Test(main_queue, chooses_the_first_that_is_not_over)
 {
     static struct stay stay;

@@ -1,4 +1,5 @@
-/* What released models of a series forecast: against the same by hand, and the noise against what it does to the weights. */
+/* What released models of a series forecast: against a computation by hand, and their noise against noise on the
+ * weights. */
 
 #include "coordinator/outlook.h"
 #include "task/close.h"

@@ -1,5 +1,5 @@
-/* What the world is told of a history: names that point at one expert, the price, nothing that needs
- * exact records; and the chosen model, exactly. */
+/* The published results of a history: a name for each expert, the price, nothing that needs exact
+ * records; and the chosen model, exactly. */
 
 #include "coordinator/publish.h"
 #include "job/terms.h"
@@ -13,17 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same lambda twice: two experts would bear one name. */
-static const char TEXT[] =
-    "hedgerow: 1\n"
-    "job: toy\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: u, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"
-    "stages:\n"
+/* The same lambda twice: two experts would have one name. */
+static const char TEXT[] = HISTORY_LOCAL
     "  - {task: fit, loss: hinge, lambdas: [0.1], share: 0.3,\n"
     "     experts: {own: false, shifts: [0.5]}, tolerance: 0.000001, grid_bits: 16}\n"
     "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 1, batch: 10, share: 0.4,\n"
@@ -201,12 +192,7 @@ static void add_sum(uint32_t round, const int64_t *sum, size_t count)
 }
 
 #define QUESTIONS                                                                                  \
-    "hedgerow: 1\njob: toy\ndata:\n"                                                               \
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"                                     \
-    "  features:\n    - {column: u, centre: 0, half_width: 1}\n"                                   \
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"       \
-    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"                                    \
-    "stages:\n"                                                                                    \
+    HISTORY_LOCAL                                                                                  \
     "  - {task: query, queries: [\"count: u >= 0\"], batch: 10, share: 0.5, grid_bits: 4}\n"       \
     "  - {task: select, candidates: {stumps: [u], thresholds: 1}, batch: 10, share: 0.5}\n"
 
@@ -245,12 +231,8 @@ Test(publish, tells_answers_and_selections_of_a_job_without_a_model, .fini = tea
 }
 
 #define GRADIENTS                                                                                  \
-    "hedgerow: 1\njob: toy\ndata:\n"                                                               \
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"                                     \
-    "  features:\n    - {column: u, centre: 0, half_width: 1}\n"                                   \
-    "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 1, delta: 0.001}\n" \
-    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"                                    \
-    "stages:\n"                                                                                    \
+    HISTORY_JOB("unit: record, neighbours: replace_one, trust: central, epsilon: 1, delta: 0.001", \
+                "minimum: 1")                                                                      \
     "  - {task: update, loss: hinge, rounds: 1, batch: 10, clip: 1, rate: 1, noise: gaussian}\n"
 
 Test(publish, tells_no_gaussian_epsilon_without_its_delta, .fini = teardown)
@@ -282,12 +264,8 @@ Test(publish, tells_no_gaussian_epsilon_without_its_delta, .fini = teardown)
 }
 
 #define PLAYS                                                                                      \
-    "hedgerow: 1\njob: toy\ndata:\n"                                                               \
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"                                     \
-    "  features:\n    - {column: u, centre: 0, half_width: 1}\n"                                   \
-    "privacy: {unit: record, neighbours: replace_one, trust: central, epsilon: 4, delta: 0.001}\n" \
-    "cohort: {minimum: 1, records: 100, join_deadline_s: 1, deadline_s: 1}\n"                      \
-    "stages:\n"                                                                                    \
+    HISTORY_JOB("unit: record, neighbours: replace_one, trust: central, epsilon: 4, delta: 0.001", \
+                "minimum: 1, records: 100")                                                        \
     "  - {task: fit, loss: hinge, lambdas: [0.1], share: 0.5, experts: {shifts: [0.5]}}\n"         \
     "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 1, batch: 10, share: 0.5}\n"
 

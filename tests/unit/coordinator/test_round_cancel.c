@@ -91,7 +91,7 @@ Test(round_cancel, is_kept_by_the_journal)
     waiting_free(&rig);
 }
 
-/* One that stands before the start: no round opens, however many there were. */
+/* A cancellation from before the start: no round opens, however many were closed. */
 Test(round_cancel, before_the_start_opens_no_round)
 {
     waiting_init(&rig, AGENTS, "minimum: 4, deadline_s: 300", false);

@@ -1,5 +1,5 @@
-/* A job that three coordinators serve, each with two agents: one leads, two collect. Whatever dies, comes twice, late or in
- * another order, a round is the sum of its agents' answers, each once, and its record names them. */
+/* A job that three coordinators serve, each with two agents: one leads, two collect. Programs die, and messages come twice,
+ * late or in another order. A round is still the sum of its agents' answers, each once, and its record names them. */
 
 #include "team.h"
 
@@ -207,7 +207,8 @@ Test(round_collect, a_part_is_there_before_the_deadline)
     team_end();
 }
 
-/* What comes behind the deadline goes into further parts, a second apart; meanwhile the collector sleeps. */
+/* Answers that come after the deadline go into further parts, a second apart. Meanwhile the collector
+ * sleeps. */
 Test(round_collect, late_answers_count_while_the_round_is_open)
 {
     team_begin();
@@ -256,7 +257,7 @@ Test(round_collect, nothing_is_lost_while_nobody_leads)
     team_end();
 }
 
-/* The row of one that leads no more is old: it opens no round. */
+/* The row of a former leader opens no round. */
 Test(round_collect, an_old_row_opens_no_round)
 {
     team_begin();
@@ -321,7 +322,7 @@ Test(round_collect, people_at_a_collector_are_waited_for)
     }
 }
 
-/* Nothing more comes from agents who decline, or from a list that got empty: nobody waits for them. */
+/* Agents that decline, and lists that became empty, send nothing more: nobody waits for them. */
 Test(round_collect, nobody_waits_for_nobody)
 {
     team_begin();

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-/* An agent on two lists: whichever answer comes first counts, and what has it again does not. */
+/* An agent on two lists: the first answer counts, and a part that has it again does not. */
 Test(round_doubled, nobody_counts_twice)
 {
     team_begin();
@@ -161,7 +161,7 @@ Test(round_doubled, a_collector_that_has_slept_judges_no_round_by_old_parts)
     team_end();
 }
 
-/* A part that comes too late is in no round. Nobody's name is in another part for that. */
+/* A part that comes too late is in no round, and its agents are not taken for doubled ones. */
 Test(round_doubled, a_part_that_is_late_makes_nobody_a_twin)
 {
     team_begin();
@@ -182,8 +182,8 @@ Test(round_doubled, a_part_that_is_late_makes_nobody_a_twin)
     team_end();
 }
 
-/* East's part is durable only when its round has been closed without it. The next round, of which east has no part, is not judged
- * by it. */
+/* East's part becomes durable only after its round was closed without it. The next round, in which east has no part, is not
+ * judged by it. */
 Test(round_doubled, a_part_that_is_durable_too_late_is_forgotten)
 {
     begin_with_twins();
@@ -211,7 +211,7 @@ Test(round_doubled, a_part_that_is_durable_too_late_is_forgotten)
     team_end();
 }
 
-/* A part that is refused, and rounds that its agents miss, do not outlast their causes. */
+/* A part that is refused, and missed rounds, have no effect once their causes are gone. */
 Test(round_doubled, a_collector_with_answers_is_waited_for)
 {
     team_begin();

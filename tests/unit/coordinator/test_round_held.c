@@ -1,5 +1,5 @@
-/* Large answers of 8 bytes a number wait for each other in their second halves, so that no two are whole beside the sum. Whoever is
- * ahead and stops holds nobody up for long, and gains no longer turn by it. */
+/* Large answers of 8 bytes a number wait for each other in their second halves, so that no two are whole beside the sum. An agent
+ * that is ahead and stops does not delay the others for long, and gets no longer turn by it. */
 
 #include "tests/unit/coordinator/waiting.h"
 
@@ -26,7 +26,7 @@ static struct member *member_of(struct waiting *rig, size_t agent)
     return cohort_find(&rig->coordinator->cohort, &peer);
 }
 
-/* Lets an agent send so much and no more. Returns whether it has. */
+/* Lets an agent send this much and no more. Returns whether it did. */
 static bool stop_at(struct waiting *rig, size_t agent, uint64_t bytes)
 {
     for (size_t i = 0; i < STAGING_LARGE; i++) {
@@ -58,7 +58,7 @@ Test(round_held, two_at_one_rate_are_not_whole_at_the_same_time)
     waiting_free(&rig);
 }
 
-/* The one that is ahead stops. Nothing but the clock wakes the coordinator then. */
+/* The agent that is ahead stops. Then only the clock wakes the coordinator. */
 Test(round_held, one_that_waits_in_vain_goes_on_after_half_a_second)
 {
     static struct waiting rig;
@@ -83,7 +83,7 @@ Test(round_held, one_that_waits_in_vain_goes_on_after_half_a_second)
 }
 
 /* Twelve send half an answer at once and then nothing, as long as they may. A turn is 1.25 s, for two at a time. */
-Test(round_held, whoever_stops_in_its_second_half_gains_no_longer_turn)
+Test(round_held, an_agent_that_stops_in_its_second_half_gains_no_longer_turn)
 {
     enum { COLLUDERS = 12, HONEST = 4, DEADLINE_MS = 20000 };
     static struct waiting rig;

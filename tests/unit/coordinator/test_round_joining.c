@@ -1,4 +1,5 @@
-/* Whom a job waits for before its rounds: those that are not ready, those that decline it, and how long, also after a restart. */
+/* Which agents a job waits for before its rounds: those that are not ready and those that decline; and how long, also after a
+ * restart. */
 
 #include "adds_up.h"
 #include "tests/unit/coordinator/waiting.h"
@@ -103,7 +104,8 @@ Test(round_joining, a_mistaken_no_can_be_taken_back_when_all_others_are_ready)
     waiting_free(&rig);
 }
 
-/* Planted: who is not ready, as it has just come back, and declines an old invitation that came late, ended the job. */
+/* Planted: an agent that has just come back is not ready, and declines an old invitation that came late. That ended
+ * the job. */
 Test(round_joining, a_late_decline_of_an_old_round_is_none_of_the_job)
 {
     static struct waiting rig;
@@ -142,7 +144,7 @@ Test(round_joining, one_that_declines_the_job_neither_begins_it_nor_holds_it_up)
     waiting_free(&rig);
 }
 
-/* What a restart, after so long, says of the time that is left. */
+/* What a restart after some time says about the time that is left. */
 static bool waits_more(struct waiting *rig, int64_t after_ms, const char *words)
 {
     (void)waiting_run(rig, 1, after_ms);

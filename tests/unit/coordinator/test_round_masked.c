@@ -78,7 +78,7 @@ Test(round_masked, an_answer_of_other_words_is_refused)
     masked_free(&rig);
 }
 
-/* A site greets at the very moment at which its round is lost: what it is told was freed before. */
+/* Planted: a site greets exactly when its round is lost, and the message to it used freed memory. */
 Test(round_masked, survivors_are_told_whole_in_the_step_that_loses_their_round)
 {
     answer_all();
@@ -110,7 +110,7 @@ Test(round_masked, a_site_that_is_revoked_before_the_survivors_are_named_is_not_
     masked_free(&rig);
 }
 
-/* Nobody but the site itself can open its part of the sum: the round waits for its return. */
+/* Only the site itself can open its part of the sum, so the round waits for its return. */
 Test(round_masked, a_survivor_that_is_revoked_and_admitted_again_opens_its_round)
 {
     answer_all();

@@ -189,8 +189,8 @@ Test(round_roster, never_counts_more_answers_than_an_outcome_can_name)
     job_free(&bench.job);
 }
 
-/* Whoever is not told keeps an answer for a coordinator that is gone. linger_s: 0 is allowed, and a step has no room for
- * all. */
+/* A site that is not told keeps an answer for a coordinator that is gone. linger_s may be 0, and one step has no room
+ * for all messages. */
 Test(round_roster, all_are_told_of_the_last_round_before_the_end_also_without_linger)
 {
     struct bench bench;
@@ -273,8 +273,8 @@ Test(round_roster, where_thousands_are_ready_a_turn_is_half_a_second)
     job_free(&bench.job);
 }
 
-/* Whoever offers and never delivers holds a place, for others to wait; how long, decides how many of
- * them it takes to keep the honest out until the deadline. */
+/* A site that offers and never delivers holds a place, and others wait. The time that it may hold it
+ * decides how many such sites can keep the honest ones out until the deadline. */
 Test(round_roster, those_who_offer_and_never_deliver_make_others_wait_for_one_pause_only)
 {
     enum { SILENT = 4, HONEST = SILENT, PAUSE_MS = 2000 };

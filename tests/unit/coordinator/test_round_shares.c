@@ -116,7 +116,7 @@ static const char TEXT[] =
     "stages:\n"
     "  - {%s, batch: %s, share: 1}\n";
 
-/* What the first round of a stage comes to: the same sums, of as many records. */
+/* The result of a stage's first round, from the same sums over the same number of records. */
 struct closed {
     struct job job;
     struct outcome outcome;
@@ -160,7 +160,7 @@ static void closed_free(struct closed *c)
     job_free(&c->job);
 }
 
-/* Whether a share, answered by agents of other sizes, comes to what a number does. */
+/* Whether a share, answered by agents of different sizes, gives the same result as a number. */
 static bool same(const char *stage, uint64_t records)
 {
     struct closed number;

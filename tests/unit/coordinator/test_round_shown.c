@@ -1,4 +1,5 @@
-/* Data dictionaries that agents show: asked for once, read before they are kept, and hostile until then. */
+/* Data dictionaries that agents show: they are asked for once, and read before they are kept, as they may
+ * be hostile. */
 
 #include "central.h"
 #include "crypto/digest.h"

@@ -1,4 +1,4 @@
-/* The coordinator's phases: a step that the table does not have, and a phase that contradicts the rest, stop the
+/* The coordinator's phases: a step that the table lacks, or a phase that contradicts other members, stops the
  * program. */
 
 #include "central.h"

@@ -1,5 +1,5 @@
-/* Where sites look by turns: three of five that are here look first, whoever else is on the list. The others keep their groups in the
- * second look, also where the coordinator begins anew before it or in it. The record tells who looked. */
+/* Where sites look by turns: three of the five present sites look first, whatever other sites are on the list. The others keep
+ * their groups in the second look, also where the coordinator begins anew before it or in it. The record tells who looked. */
 
 #include "turns.h"
 
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half of those on the list are here, at places of which none or all would look first if places counted. */
+/* Half of the listed sites are present. If places on the list counted, none or all of them would look
+ * first. */
 Test(round_turns, three_of_five_that_are_here_look_first)
 {
     static const size_t here[][5] = {{0, 2, 4, 5, 7}, {1, 3, 6, 8, 9}, {0, 1, 2, 3, 4}};
@@ -116,7 +117,7 @@ Test(round_turns, a_round_waits_no_longer_where_all_are_here)
     turns_end();
 }
 
-/* What its answer says counts, and not the slot that it was given: after a restart in the first look that may be another one. */
+/* The answer says whether the site has looked, and not its slot, which may be another one after a restart in the first look. */
 Test(round_turns, who_has_looked_is_known_by_the_answers)
 {
     static const size_t here[] = {0, 1, 2, 3, 4};

@@ -83,7 +83,7 @@ static void follow(size_t record)
                                                    .blob = lead->blob[record]}});
 }
 
-static void stand(size_t to, struct standing_of is)
+static void tell_standing(size_t to, struct standing_of is)
 {
     is.present = true;
     step(&side[to], (struct event){.kind = EVENT_STANDINGS, .as.standings = {&is, 1}});
@@ -222,9 +222,9 @@ static void give_forged(struct slice body, struct slice blob)
 /* The one that leads opens the round, the collector hears of it, all answer, and what was collected is handed in. */
 static void play_round(uint64_t open)
 {
-    stand(LEAD, (struct standing_of){.peer = names[0], .ready = OWN});
+    tell_standing(LEAD, (struct standing_of){.peer = names[0], .ready = OWN});
     cr_assert_eq(coordinator_look(side[LEAD].coordinator).open, open);
-    stand(EAST, (struct standing_of){.open = open, .left_ms = LEFT_MS});
+    tell_standing(EAST, (struct standing_of){.open = open, .left_ms = LEFT_MS});
     cr_assert_eq(coordinator_look(side[EAST].coordinator).open, open);
     for (size_t i = SITES; i-- > 0;) {
         answer(i);
@@ -236,7 +236,7 @@ static void play_round(uint64_t open)
                                      .as.partial = {.collector = names[0],
                                                     .body = east->body[open - 1],
                                                     .blob = east->blob[open - 1]}});
-    stand(LEAD, (struct standing_of){.peer = names[0], .ready = OWN, .settled = open});
+    tell_standing(LEAD, (struct standing_of){.peer = names[0], .ready = OWN, .settled = open});
     cr_assert_eq(side[LEAD].coordinator->outcome.rounds_closed, open);
 }
 
@@ -279,7 +279,7 @@ Test(round_turns_collect, a_record_tells_of_a_collectors_sites_too)
         own[i] = looked[i] ? 0 : round_turn_slot(1, place++);
     }
     follow(1);
-    stand(EAST, (struct standing_of){.open = 2, .left_ms = LEFT_MS});
+    tell_standing(EAST, (struct standing_of){.open = 2, .left_ms = LEFT_MS});
     for (size_t i = 0; i < SITES; i++) {
         cr_expect_eq(slot[i], own[i], "site %zu has its place among all who were away", i);
     }

@@ -1,5 +1,6 @@
-/* Whom a round waits for. Tricklers, colluders and dead links cannot keep honest answers out; a bad minute
- * does not throw paid answers away; those who are cut, absent or not ready do not make every round wait. */
+/* Which agents a round waits for. Slow senders, colluders and dead links cannot keep honest answers out. A
+ * short failure does not discard paid answers. Agents that are cut, absent or not ready do not delay every
+ * round. */
 
 #include "base/exit_code.h"
 #include "tests/unit/coordinator/waiting.h"
@@ -165,7 +166,7 @@ Test(round_wait, a_round_that_cannot_be_saved_fails_at_once)
     waiting_free(&rig);
 }
 
-/* The journal knows why, and nobody waits for the end of the linger. */
+/* The journal has the reason, and nobody waits for the end of the linger. */
 Test(round_wait, a_failed_job_says_its_cause_again_at_once)
 {
     static struct waiting rig;
@@ -181,7 +182,7 @@ Test(round_wait, a_failed_job_says_its_cause_again_at_once)
     waiting_free(&rig);
 }
 
-/* Whoever stops it, or looks why it waited, is told who does not have the outcome. */
+/* A person who stops it, or looks why it waits, is told which agents do not have the outcome. */
 Test(round_wait, a_job_that_is_over_names_who_has_not_heard_of_it)
 {
     static struct waiting rig;
@@ -284,7 +285,8 @@ Test(round_wait, promises_alone_do_not_make_rounds_wait)
     waiting_free(&rig);
 }
 
-/* They read the text as it was read then: a job's journal says by its first record who has begun it. */
+/* Programs read the text as its first program did: the first record of a job's journal says which
+ * version began it. */
 Test(round_wait, agents_are_told_that_a_program_of_before_has_begun_the_job)
 {
     static struct waiting rig;

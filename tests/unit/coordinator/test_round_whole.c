@@ -1,5 +1,5 @@
-/* Answers that come with their offer: whole and right or not at all, once, and within their bounds, as those that are
- * pulled. */
+/* Answers that come with their offer: they count whole and unchanged or not at all, once, and within their bounds, as
+ * pulled answers do. */
 
 #include "central.h"
 
@@ -99,7 +99,7 @@ Test(round_whole, bytes_that_were_not_offered_are_in_no_sum)
     }
 }
 
-/* A pull that is under way is over when the agent began anew and its other answer comes whole. */
+/* If an agent begins anew during a pull, and its other answer comes whole, the pull is over. */
 Test(round_whole, an_answer_anew_takes_the_place_of_a_pull)
 {
     const int64_t first[3] = {1, 2, 3};
@@ -120,12 +120,7 @@ Test(round_whole, a_value_beyond_its_bounds_is_in_no_sum)
     static const int64_t beyond[] = {INT64_MAX, INT64_MIN, -1, 1 + (INT64_C(3 * 4) << 10)};
     for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
         int64_t words[16] = {0};
-        central_init(&bench, "0", CENTRAL_PLAYS);
-        central_greet(&bench);
-        central_answer(&bench, small);
-        central_answer(&bench, small);
-        const size_t count = central_count(&bench);
-        cr_assert(count > 1 && count <= 16);
+        const size_t count = central_reach_third(&bench, small);
         words[count - 1] = beyond[i];
         central_offer_whole(&bench, 0, words, words, count);
         cr_assert_eq(member(0)->standing, STANDING_REFUSED);
@@ -207,7 +202,8 @@ Test(round_whole, who_comes_back_is_invited_at_the_pace_of_all)
     central_free(&bench);
 }
 
-/* A program of before had no groups. Its 8 numbers of 8 bytes are as long as 16 of 4, so many as a look of two groups has. */
+/* An earlier program had no groups. Its 8 numbers of 8 bytes are as long as 16 of 4 bytes, the numbers of a look with two
+ * groups. */
 Test(round_whole, an_answer_of_before_columns_were_shared_out_is_in_no_sum)
 {
     const int64_t value[16] = {1, 2, 3, 4, 5, 6, 7, 8};

@@ -166,7 +166,7 @@ uint32_t turns_group(const struct turns_site *site, uint32_t round)
     return round_group(turns.job.stage, round, site->slot[round]);
 }
 
-/* So long the first round waits for those who are not here. */
+/* How long the first round waits for absent sites. */
 static void gather(void)
 {
     turns.now_ms += GATHER_MS;
@@ -221,7 +221,7 @@ void turns_come(const size_t *who, size_t count)
     gather();
 }
 
-/* The round waits for those who are not here, until its deadline. */
+/* The round waits for absent sites until its deadline. */
 void turns_answer_all(const size_t *who, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

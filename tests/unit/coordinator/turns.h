@@ -43,14 +43,14 @@ struct peer turns_peer(size_t site);
 /** Returns a copy, owned by the caller. */
 struct slice turns_copy(struct slice from);
 
-/** A site says that it is ready; so many do, and the first round has waited for the others. */
+/** A site says that it is ready. Or several do, and the first round has waited for the others. */
 void turns_greet(size_t site);
 void turns_come(const size_t *who, size_t count);
 
 /** Returns the group that its slot of a round gives a site. */
 uint32_t turns_group(const struct turns_site *site, uint32_t round);
 
-/** A site answers; so many do, and the deadline passes. */
+/** A site answers. Or several do, and the deadline passes. */
 void turns_answer(size_t site);
 void turns_answer_all(const size_t *who, size_t count);
 

@@ -1,5 +1,5 @@
-/* waiting.h - a coordinator and agents of every kind - prompt, trickling, dead, absent, not ready - in made-up
- * time: who gets an answer in, how long rounds take, and what the log says. */
+/* waiting.h - a coordinator and agents of every kind - prompt, trickling, dead, absent, not ready - in
+ * simulated time: whose answers count, how long rounds take, and what the log says. */
 
 #ifndef TESTS_UNIT_COORDINATOR_WAITING_H
 #define TESTS_UNIT_COORDINATOR_WAITING_H
@@ -20,7 +20,7 @@ struct waiting_agent {
     bool ready;
     bool mute;        /* never offers */
     bool declines;    /* every round */
-    bool refuses;     /* the job: it says so behind each HELLO, and is not ready */
+    bool refuses;     /* the job: it says so after each HELLO, and is not ready */
     bool is_late;     /* it declines the first round's invitation, whatever round it is */
     bool nags;        /* offers an answer to the first round again with each HELLO */
     uint32_t version; /* of the protocol, where it is another */
@@ -29,7 +29,7 @@ struct waiting_agent {
 
     /* kept by the rig */
     int64_t hello_ms;
-    size_t welcomed; /* so often */
+    size_t welcomed; /* how often */
     bool invited;
     bool offered;
     struct message invite;
@@ -74,13 +74,13 @@ struct waiting {
     size_t said_bytes;
 };
 
-/** Starts a job of six fit rounds for so many agents, present and prompt until the caller changes that.
- * cohort is the job's text for `cohort`; large: answers of 2 MiB. */
+/** Starts a job of six fit rounds for a number of agents, present and prompt until the caller changes
+ * that. cohort is the job's text for `cohort`; large: answers of 2 MiB. */
 void waiting_init(struct waiting *rig, size_t agent_count, const char *cohort, bool large);
 void waiting_free(struct waiting *rig);
 
-/** Lets time pass until a number of rounds are closed, or so many milliseconds are over. Returns whether
- * they are. */
+/** Lets time pass until a number of rounds are closed, or for at most some milliseconds. Returns whether
+ * they are closed. */
 bool waiting_run(struct waiting *rig, size_t rounds, int64_t ms);
 
 /** The list now has the first `count` agents alone. */

@@ -1,8 +1,8 @@
-/* Every study, cut short: its claims hold, and where each is judged on the wrong form of what it is
- * about - half the noise, the papers' own form, a play that never looks or losses that do, a lambda
- * that is too small - not one of them does. Seeds are fixed. At fresh seeds: the audits of right forms
- * fail with probability 1e-6 each, which are 3; the other studies' claims at these short lengths are
- * examples, and their distance from the bounds is tested in tests/statistical. */
+/* Every study, cut short: its claims hold. On a wrong form of its subject - half the noise, the
+ * papers' own form, a play that never looks or losses that do, a lambda that is too small - each claim
+ * fails. Seeds are fixed. At fresh seeds: the audits of right forms fail with probability 1e-6 each,
+ * which are 3; the other studies' claims at these short lengths are examples, and their distance from
+ * the bounds is tested in tests/statistical. */
 
 #include "lab/study/study.h"
 #include "lab/study/study_intervals.h"
@@ -49,7 +49,7 @@ static size_t judge_with(study_run which, struct study_request request, uint64_t
     return count;
 }
 
-/* What is wrong shows at once. */
+/* A wrong form is seen after one run. */
 static size_t judge(study_run which, struct study_request request)
 {
     return judge_with(which, request, request.runs < 4 ? 2 : request.runs / 2);
@@ -82,10 +82,11 @@ Test(studies, corrections_matter_and_every_claim_of_them_can_fail)
 
 enum { SURVIVAL = 9, REGRESS = 8, BETWEEN = 64, OTHERS = 55, CLAIMS = 136 };
 
-/* So many runs find out that half the noise is admitted. */
+/* Enough runs to find that half the noise is admitted. */
 enum { PLANTED_RUNS = 122 };
 
-/* As many runs would find out a right form that is as wrong. docs/STUDY.md has the figures of many more. */
+/* As many runs would find a right form that is equally wrong. docs/STUDY.md has figures of many more
+ * runs. */
 static size_t judge_intervals(const char *kind, uint64_t runs, uint64_t planted_runs)
 {
     const struct study_request request = {.rounds = 200, .runs = runs, .only = kind};
@@ -126,7 +127,7 @@ Test(studies, every_kind_of_interval_is_judged)
     free(study);
 }
 
-/* Forty runs show what they can: of widths, too, chance is allowed for. */
+/* Forty runs show little, so chance is allowed for, also in widths. */
 Test(studies, short_runs_allow_widths_what_chance_does)
 {
     const struct study_request request = {.rounds = 200, .runs = 40, .only = "crosstab"};
@@ -135,8 +136,8 @@ Test(studies, short_runs_allow_widths_what_chance_does)
     free(study);
 }
 
-/* Of each question, trust and noise there is one row; its share is the worst of the settings', and what is shown and how wide it is stand
- * beside it. Crosstab: five claims, three trusts, two noises. */
+/* Each question, trust and noise has one row. Its share is the worst of the settings'; the row also says what is shown and how
+ * wide it is. Crosstab: five claims, three trusts, two noises. */
 Test(studies, the_worst_of_each_question_trust_and_noise_is_told)
 {
     enum { NOISE = 1, MEASURED, SHOWN, OVER_EXACT, OVER_TRUE, SETTING, ROWS = 30 };
@@ -173,7 +174,7 @@ Test(studies, the_worst_of_each_question_trust_and_noise_is_told)
     free(study);
 }
 
-/* Two widths each, of which the true cells give 1 and 2; and the mean is that of the logarithms. */
+/* Two widths each; the true cells give 1 and 2. The mean is that of the logarithms. */
 Test(studies, widths_are_put_together_each_beside_its_own_true_one)
 {
     struct intervals_width width[3] = {{.by_true = 1}, {.by_true = 2}, {.by_true = NAN}};

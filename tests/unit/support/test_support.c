@@ -1,4 +1,4 @@
-/* The tests' own tools, where a fault would make other tests pass. */
+/* The tests' own tools: a fault in them could make other tests pass. */
 
 #include "tests/support/chi_square.h"
 #include "tests/support/every_choice.h"

@@ -1,6 +1,6 @@
 /* How long accounting takes: a million runs of one event (to be below 100 ms), a list of a thousand
  * different events of all kinds (below 1 s), a thousand runs of one event to all digits (about 100 ms),
- * transforms. On a machine that does little else. */
+ * transforms. On an idle machine. */
 
 #include "lab/composition/account.h"
 #include "lab/composition/fft.h"
@@ -18,7 +18,7 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Of this program alone: on a machine that others use, what the clock would say without them. */
+/* The processor time of this program. Other programs on the machine do not add to it. */
 static double busy_ms(void)
 {
     return (double)clock() * (1e3 / CLOCKS_PER_SEC);

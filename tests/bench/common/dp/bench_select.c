@@ -51,7 +51,7 @@ static enum status noisy(const struct prepared *prepared, const struct random *r
     return select_draw_noisy(&prepared->noise, random, chosen, scores, count);
 }
 
-/* What a textbook says, and what its time tells. */
+/* The textbook's sampler, whose time tells the choice. */
 static enum status textbook(const struct prepared *prepared, const struct random *random,
                             size_t *chosen, const int64_t *scores, size_t count)
 {

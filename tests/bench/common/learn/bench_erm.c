@@ -20,7 +20,7 @@
 #include <linear.h>
 #endif
 
-/* Of this one thread: the machine may have other work. */
+/* The processor time of this thread. Other programs on the machine do not add to it. */
 static double seconds(void)
 {
     struct timespec now;

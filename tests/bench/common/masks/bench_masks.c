@@ -3,9 +3,9 @@
  *
  *     bench_masks [FOLDER]
  *
- * All sites run on this machine's processors, as many at a time as there are. Where a row says so, every site and
- * the coordinator have a journal in FOLDER (a new one below /tmp), and commit as their programs do. Messages are
- * copies in memory: what the wire takes is bench_rounds' to say. Each figure is the median of RUNS rounds; one
+ * All sites run on this machine's processors, one site on each processor at a time. Where a row says so, every
+ * site and the coordinator have a journal in FOLDER (a new one below /tmp), and commit as their programs do.
+ * Messages are copies in memory; bench_rounds measures the wire. Each figure is the median of RUNS rounds; one
  * above its limit ends the program with 1. Use an idle machine. */
 
 #include "base/check.h"
@@ -97,7 +97,7 @@ static void *run_part(void *argument)
     return NULL;
 }
 
-/* Every site's part in a leg. */
+/* The work of every site in a leg. */
 static void each(struct bench *bench, void (*run)(struct bench *bench, size_t site))
 {
     pthread_t thread[THREADS_MAX];

@@ -4,10 +4,10 @@
  *     bench_noise [--json]
  *
  * The reference asks for few bytes at a time; it gets them from a buffer, so that it is measured
- * and not the cost of asking. Every figure is the median of RUNS runs, in the process's own time,
- * which take turns, so that a loaded machine loads all of them alike; the least of them stands
+ * and not the cost of asking. Every figure is the median of RUNS runs, in the process's own time.
+ * Runs take turns, so that other load affects all of them alike. The least of them is printed
  * beside it. Prints a table, or a JSON object; checks nothing. Use an optimised build and an idle
- * machine: another one's caches and a sibling's core still cost time. */
+ * machine. */
 
 #include "base/check.h"
 #include "crypto/random.h"

@@ -4,8 +4,8 @@
  *
  *     bench_shares
  *
- * Every figure is the median of RUNS runs, in the process's own time, which take turns, so that a
- * loaded machine loads all of them alike; the least of them stands beside it. The last column is
+ * Every figure is the median of RUNS runs, in the process's own time. Runs take turns, so that
+ * other load affects all of them alike. The least of them is printed beside it. The last column is
  * the least as a multiple of discrete Laplace noise's. Prints a table; checks nothing. Use an
  * optimised build and an idle machine. */
 

@@ -1,5 +1,5 @@
-/* Every allocation fails once, at every position: a table, a schema's copy, a model and a fit are
- * then not there at all, never shorter, and nothing is leaked (run under ASan). */
+/* Every allocation fails once, at every position. A table, a schema's copy, a model or a fit is
+ * then missing as a whole, never cut short. Nothing is leaked (run under ASan). */
 
 #include "learn/dataset.h"
 #include "learn/gradient.h"
@@ -151,7 +151,8 @@ Test(learn_memory, failing_anywhere_leaves_nothing_out_of_a_model)
             survived = written_at(position, &model, whole);
         }
         cr_assert(survived && position > 50, "only %ld allocations were seen", position);
-        /* jansson's own reader does not survive a refusal: reading, only ours are refused. */
+        /* jansson's reader does not survive a refusal. While reading, only our own allocations are
+         * refused. */
         json_set_alloc_funcs(__real_malloc, free);
         survived = false;
         for (position = 0; !survived && position < 10000; position++) {
@@ -174,7 +175,8 @@ Test(learn_memory, failing_anywhere_leaves_nothing_out_of_a_model)
 
 enum { FIT_FEATURES = 3 };
 
-/* Two records so alike that descent gives up on the absolute loss, and the sure method follows. */
+/* Two records that are nearly alike: descent finds no certificate for the absolute loss, and the
+ * slower method takes over. */
 static double fit_x[] = {1, 0, 0, 1 - 0x1p-15, 0, 0};
 static double fit_y[] = {1, 0.25};
 

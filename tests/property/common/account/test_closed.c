@@ -1,5 +1,5 @@
-/* Laws of the closed-form accountants on seeded random lists. Nothing is left to chance beyond the
- * lists themselves: the bounds hold for every list, so no alarm is false. */
+/* Laws of the closed-form accountants on seeded random lists. Only the lists are random. The bounds
+ * hold for every list, so there are no false alarms. */
 
 #include "account/pure.h"
 #include "account/renyi.h"
@@ -57,8 +57,9 @@ Test(closed, the_optimum_is_below_every_bound_that_knows_only_epsilons)
     }
 }
 
-/* From 10^-5 to 100 a run, so that all losses can be far from 0, and deltas up to next to 1: what the
- * states or the grid say and what the transform of loss distributions says enclose one truth. */
+/* Epsilons from 10^-5 to 100 a run, so that all losses can be far from 0, and deltas up to nearly 1.
+ * The bounds by states or grid, and those by the transform of loss distributions, must enclose one
+ * value. */
 Test(closed, two_ways_to_the_optimum_overlap_for_weak_and_strong_responses)
 {
     uint64_t state = SEED + 9;
@@ -120,8 +121,8 @@ Test(closed, delta_and_epsilon_are_each_others_inverse)
         struct interval back;
         cr_assert_eq(optimal_delta(&back, events, count, epsilon.high), STATUS_OK);
         cr_assert(back.low <= delta, "%.17g for %.17g", back.low, delta);
-        /* A hair more epsilon, because margins grow with the order (and that without end where the
-         * pure epsilon is the best to be had). */
+        /* Slightly more epsilon, because margins grow with the order, without limit if the pure
+         * epsilon is the best bound. */
         double more = 1 + 1e-9;
         double renyi = renyi_epsilon(events, count, delta) * more;
         double zcdp = zcdp_epsilon(events, count, delta) * more;

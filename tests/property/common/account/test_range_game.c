@@ -4,9 +4,10 @@
  *     D(a) = max over the shift t of the mean under Q of r D'(a/r),
  *
  * r the ratio P/Q at either end, t or t - range, or of their mixtures where records are sampled; D' that of
- * one draw less, and in the end (1 - a)+, or the curve of Gaussian noise. The shifts are tried on a grid:
- * what is found, somebody reaches, so that no alarm is false. No accountant may say less, and the low end
- * no more. Planted: half the range, the middle shift alone, a draw too few, noise too wide, half the rate. */
+ * one draw less, and in the end (1 - a)+, or the curve of Gaussian noise. The shifts are tried on a grid.
+ * An adversary reaches what is found, so there are no false alarms. No accountant may say less than this,
+ * and no lower bound more. Planted: half the range, the middle shift alone, a draw too few, noise too wide,
+ * half the rate. */
 
 #include "lab/composition/account.h"
 
@@ -113,7 +114,7 @@ static struct account account_of(const struct game *game, enum mechanism mechani
     return account;
 }
 
-/* What the accountants would say of a wrong game. */
+/* Planted: what the accountants would say of a wrong game. */
 enum planted { HALF_THE_RANGE, MIDDLE_SHIFT, A_DRAW_TOO_FEW, WIDE_NOISE, HALF_THE_RATE, PLANTED };
 
 static double said_of_the_wrong(struct game game, enum planted planted, double epsilon)

@@ -1,5 +1,5 @@
-/* Plans and games of any problem: whatever comes out keeps the budget, is finite, and plays. Fixed
- * seed; nothing is random but the problems. */
+/* Plans and games of random problems: each keeps the budget, is finite, and can be played. The seed
+ * is fixed. */
 
 #include "experts/hedge_private.h"
 #include "experts/hedge_terms.h"
@@ -110,8 +110,8 @@ static bool board_fits(const struct hedge_problem *problem, double p, double eta
     return hedge_cost(event, 2, problem->delta) <= problem->epsilon;
 }
 
-/* To the last digits at the p that is taken. Another p may be better by half the step that one more
- * draw makes, and by what the search leaves. */
+/* Exact to the last digits at the p that is taken. Another p may be better by half the step of one
+ * more draw, and by the error of the search. */
 Test(hedge_any, a_dartboards_eta_is_the_largest_at_its_p_and_nearly_at_any)
 {
     static const double factor[] = {0.1, 0.5, 0.8, 0.95, 1.05, 1.25, 2, 10};

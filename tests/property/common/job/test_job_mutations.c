@@ -1,5 +1,5 @@
-/* Jobs mutated at random: whatever the parser says, it must not crash, leak or let an invalid job
- * through, and a refusal must name a place. Deterministic: the seed is fixed, no false alarms. */
+/* Jobs mutated at random: the parser must not crash, leak or accept an invalid job, and a refusal
+ * must name a place. Deterministic: the seed is fixed, no false alarms. */
 
 #include "job/job.h"
 
@@ -128,7 +128,7 @@ Test(job_mutations, are_refused_with_a_place_or_are_valid)
     cr_assert_lt(accepted, MUTATED_JOBS / 2, "the mutations are too tame to tell anything");
 }
 
-/* The judge itself must be able to say no: each wrong job that a careless parser would let through.
+/* Planted: the judge refuses each wrong job that a careless parser would accept.
  */
 Test(job_mutations, the_judge_condemns_planted_faults)
 {

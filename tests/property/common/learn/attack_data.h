@@ -1,4 +1,4 @@
-/* attack_data.h - data sets that a solver or a sensitivity bound would rather not meet. */
+/* attack_data.h - data sets that are hard for a solver or a sensitivity bound. */
 
 #ifndef TESTS_ATTACK_DATA_H
 #define TESTS_ATTACK_DATA_H

@@ -1,6 +1,6 @@
-/* Every loss on data sets made to prevent it, with lambdas from 1e-9 to 1e3: what erm_solve and the
- * sure method return lies within its distance of the minimiser, judged by certificates computed
- * here, apart from the solvers and in long double. */
+/* Every loss on hard data sets, with lambdas from 1e-9 to 1e3. The results of erm_solve and of the
+ * sure method lie within their distance of the minimiser. This file computes its own certificates,
+ * in long double. */
 
 #include "learn/erm.h"
 #include "learn/erm_core.h"
@@ -150,8 +150,8 @@ static double ascended(long double *v, const struct erm_problem *problem,
     return (double)sqrtl(gap / (2 * (long double)problem->lambda));
 }
 
-/* How much of the promised gradient norm, or distance, is taken; 0 where this file's own ascent has
- * not come near enough to tell. */
+/* Which part of the promised gradient norm, or distance, is used; 0 if this file's own ascent is
+ * not near enough to tell. */
 static double share_of_promise(const double *w, const struct erm_problem *problem,
                                const struct dataset *data)
 {
@@ -260,8 +260,9 @@ Test(certified, solvers_that_stop_early_are_caught)
     cr_assert(attacked(erm_solve_slowly, 100).worst > 1);
 }
 
-/* The dual's certificate, on hard data and with few passes: whenever it says so, the gap is there.
- * A gap without the losses of records left out, or without the width, would be too small. */
+/* The dual's certificate, on hard data and with few passes: whenever it certifies a gap, the gap
+ * is reached. A gap without the losses of records left out, or without the width, would be too
+ * small. */
 Test(certified, the_gap_is_never_understated)
 {
     struct seeded_random random;

@@ -1,5 +1,5 @@
-/* Whatever a record's line is, the table is read, it has as many records as before, and no other
- * record is another one. Seeds are fixed: nothing here can fail by chance. */
+/* For every text of a record's line the table is read, has as many records as before, and all other
+ * records are the same. Seeds are fixed: nothing here can fail by chance. */
 
 #include "learn/csv.h"
 #include "learn/dataset.h"
@@ -59,7 +59,7 @@ static const struct schema schemas[SCHEMAS] = {
              .landmark = landmark},
      .keeps_raw = true}};
 
-/* A table: its lines one behind the other. */
+/* A table: its lines, joined. */
 struct text {
     char *byte;
     size_t size;
@@ -73,7 +73,7 @@ static void append(struct text *text, const void *bytes, size_t size)
     text->size += size;
 }
 
-/* Bytes that are likely to mean something to a reader of tables, and a few that are not. */
+/* Bytes that have a meaning in tables, and a few that have none. */
 static size_t draw_line(struct dice *dice, char line[static LINE_BYTES])
 {
     static const char likely[] = "\"\",,,,;\t\r 01259.-+eExyzNAnaif\\";
@@ -86,7 +86,7 @@ static size_t draw_line(struct dice *dice, char line[static LINE_BYTES])
     return size;
 }
 
-/* Of every kind: whole lines, and now and then one too long to be kept. */
+/* Lines of every kind; now and then one that is too long to be kept. */
 static struct text draw_table(struct dice *dice, size_t changed, const char *line, size_t size,
                               bool is_long)
 {
@@ -203,7 +203,7 @@ Test(dataset_total, a_record_of_two_lines_would_be_seen)
     cr_assert(seen > TRIALS / 100, "%zu", seen);
 }
 
-/* As many as there are: any bytes at all, of which every line that is not blank is a record. */
+/* Any bytes: every line that is not blank is a record. */
 Test(dataset_total, every_line_of_any_bytes_is_a_record)
 {
     for (uint64_t seed = 0; seed < TRIALS; seed++) {

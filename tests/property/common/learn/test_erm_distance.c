@@ -1,5 +1,5 @@
-/* The sure method's distance where the minimiser is known, and at so few steps that its bound is
- * not yet drowned. Every loss on every attack: test_certified. */
+/* The sure method's distance if the minimiser is known, after few steps, where its bound is still
+ * sharp. test_certified has every loss on every attack. */
 
 #include "learn/erm.h"
 
@@ -24,9 +24,8 @@ Test(erm_distance, hinge_meets_the_closed_form)
     dataset_free(&data);
 }
 
-/* The dual of the worst case in the theorem's spirit: D* - D(a_k) against the bound itself, at
- * small k, where it is not yet drowned by the data's kindness. tolerance = 2 * 1/(4 lambda
- * (k+1)^2). */
+/* The dual on nearly the theorem's worst case: D* - D(a_k) against the bound itself, at small k,
+ * where the bound is still sharp. tolerance = 2 * 1/(4 lambda (k+1)^2). */
 Test(erm_distance, hinge_gap_bound_holds_at_few_steps)
 {
     struct seeded_random random;

@@ -1,6 +1,6 @@
-/* How far the inner products of features are from the kernel they stand for, away from everything
- * that they are exact at. Seeds are fixed: nothing here can fail by chance; as a random check the
- * bound of Fourier's features is one that chance exceeds with probability at most 1e-6. */
+/* The distance between inner products of features and their kernel, at points where they are not
+ * exact. Seeds are fixed. With random seeds the bound of Fourier's features would be exceeded with
+ * a probability of at most 1e-6. */
 
 #include "learn/features.h"
 
@@ -63,7 +63,8 @@ static double product(const double *a, const double *b, size_t count)
     return sum;
 }
 
-/* Of all pairs of records: the largest error, also as a share of what projections may err by. */
+/* The largest error over all pairs of records, also as a share of the error that projections may
+ * have. */
 struct error {
     double most;
     double share;

@@ -86,10 +86,10 @@ Test(fit_sensitivity, holds_on_random_and_hostile_neighbours)
     }
 }
 
-/* All records but the first lie along the last axis, where they settle w; the first lies along the
- * other coordinates' diagonal, alone, and turns around. For the hinge its slope is -1 on both sides
- * as long as 1/(2 lambda m) < 1: the bound is reached exactly. `lean` tilts the first record
- * against w, so that the logistic loss is steep there too. */
+/* All records but the first lie along the last axis and determine w there. The first lies along the
+ * diagonal of the other coordinates, and is replaced by its negative. For the hinge its slope is -1
+ * on both sides as long as 1/(2 lambda m) < 1: the bound is reached exactly. `lean` tilts the first
+ * record against w, so that the logistic loss is steep there too. */
 static struct moved turn_around(enum loss_kind loss, double lambda, size_t m, size_t d, double lean,
                                 unsigned bits, double *share)
 {

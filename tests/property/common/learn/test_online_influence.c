@@ -45,7 +45,7 @@ static double distance(const double *a, const double *b)
 
 enum attack { ATTACK_RANDOM, ATTACK_ONE_AXIS, ATTACK_ALIGNED, ATTACK_AXES, ATTACK_COUNT };
 
-/* Records as long and as wrong as they may be, arranged to drive w far out; or at random. */
+/* The longest records with the largest errors, arranged to drive w far out; or random ones. */
 static void fill(struct stream *stream, const struct online_problem *problem, enum attack attack,
                  struct seeded_random *random)
 {
@@ -190,7 +190,7 @@ Test(online_influence, every_position_stays_within_its_bound_and_the_charge)
     cr_assert(most > 0.75, "%g", most);
 }
 
-/* Nothing like the record at s comes after it: its trace fades by the regularisation alone. */
+/* No later record is like the one at s, so its influence fades only by the regularisation. */
 static void lone(struct stream stream[2], const struct online_problem *problem, size_t s)
 {
     memset(stream, 0, 2 * sizeof *stream);
@@ -256,9 +256,9 @@ Test(online_influence, the_doubling_schedule_costs_what_is_charged)
     cr_assert(factor <= online_endless_factor(1 - problem.theta) * (1 + 1e-6));
 }
 
-/* A grid that is coarse against the influence, and an adversary who keeps both weights on either
- * side of a rounding edge: a faded influence still flips it at every release. The series over the
- * reals is exceeded, and what is charged is not. */
+/* The grid is coarse compared with the influence, and an adversary keeps the two weights on either
+ * side of a rounding edge. So even a faded influence changes the rounded weight at every release.
+ * The series over the reals is exceeded, and the charge is not. */
 Test(online_influence, a_coarse_grid_costs_more_than_the_series)
 {
     const struct online_problem problem = {

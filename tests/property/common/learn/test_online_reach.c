@@ -159,7 +159,7 @@ enum fault {
     ANSWERS_FORGOTTEN, /* as if <w, x> were 0 */
     PULL_TOO_STRONG,   /* the regularisation counted twice */
     STEP_TOO_SMALL,    /* q left out: as if steps were infinitely small */
-    BEGUN_TOO_LATE,    /* as if half as many records had driven w */
+    BEGUN_TOO_LATE,    /* planted: as if half as many records had driven w */
     FADES_TWICE,       /* the square of the decay */
     FAULTS
 };

@@ -26,8 +26,8 @@ static bool is_zeroed(const void *data, size_t size)
     return true;
 }
 
-/* Whatever comes in is either refused, leaving zeroes, or is exactly what its content packs to. The
- * frame is copied to the heap, so that a sanitizer sees a read past its end. */
+/* A frame is either refused, and leaves zeros, or is exactly what its content packs to. The frame
+ * is copied to the heap, so that a sanitizer sees a read past its end. */
 static enum status decode_is_strict(const uint8_t *frame, size_t size, size_t payload_size)
 {
     struct message message;

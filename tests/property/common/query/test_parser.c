@@ -1,6 +1,6 @@
-/* The reader of questions under fire: random predicates mean what their tree means; every prefix and
- * thousands of mutations of good questions are either refused with a sentence or work. Texts lie at
- * the end of memory of their very size, so that a sanitizer sees a byte too many. */
+/* The reader of questions on hostile texts. Random predicates have the value of their tree. Every
+ * prefix and thousands of mutations of good questions are either refused with a sentence or work.
+ * Each text is in memory of exactly its size, so that a sanitizer sees a read past its end. */
 
 #include "query/query.h"
 #include "tests/support/dice.h"
@@ -94,7 +94,7 @@ Test(parser, reads_random_predicates_as_they_were_meant)
     }
 }
 
-/* Parses a copy of its very size; returns whether it was accepted. */
+/* Parses a copy in memory of exactly its size; returns whether it was accepted. */
 static bool survives(const char *text, size_t size)
 {
     char *copy = malloc(size == 0 ? 1 : size);

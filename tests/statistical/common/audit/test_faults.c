@@ -1,6 +1,5 @@
-/* Faults that a mechanism could have, each planted, each caught: audited > claimed, or an
- * exhaustive test, or both. Beside every fault stands the right variant, drawn by the same code,
- * which passes.
+/* Planted faults of a mechanism. Each is caught by an audit (audited > claimed), by an exhaustive
+ * test, or by both. The right variant of each, drawn by the same code, passes.
  *
  *   fault                                     audit here   tests/exhaustive
  *   half the scale                            x            test_laplace, test_select
@@ -121,8 +120,8 @@ Test(faults, one_sided_noise)
     judge(one_sided_runs, (struct noise_scale){16, 1});
 }
 
-/* Two answers about the same records, one of which a record moves. Reused, the noise cancels in
- * their difference; the right ones are seen by that coordinate. */
+/* Two answers about the same records. A record moves one of them. If noise is reused, it cancels in
+ * their difference; without the fault that coordinate alone tells something. */
 static int64_t reused(const struct variant *variant, const struct random *random, unsigned side)
 {
     int64_t noise[2] = {0, 0};
@@ -251,7 +250,7 @@ Test(faults, a_share_dropped_or_used_twice)
 
 enum { HELPERS = 2 };
 
-/* What a coordinator has of the sum of four sites, two of which tell it their shares. */
+/* What a coordinator knows of the sum of four sites, two of which tell it their shares. */
 static int64_t helped(const struct variant *variant, const struct random *random, unsigned side)
 {
     int64_t share[HONEST + HELPERS];
@@ -399,8 +398,8 @@ Test(faults, draws_of_a_play_that_are_not_composed)
 }
 
 /* Mironov's attack. A double that comes out of the textbook sampler on x = 0 is s ln(k 2^-53) for
- * some whole k: whoever knows the scale can try the few k that are near enough. An answer that no k
- * explains was not computed from 0. Source: Mironov, CCS 2012. */
+ * some whole k: an attacker who knows the scale can try the few k that are near enough. An answer
+ * that no k explains was not computed from 0. Source: Mironov, CCS 2012. */
 
 #define UNITS 0x1p53
 

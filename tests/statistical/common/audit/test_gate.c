@@ -1,7 +1,6 @@
-/* The whole way out of an agent, audited: values far beyond their public bounds go into the gate,
- * the bytes that would travel come out of it. A task that understates its sensitivity is caught by
- * it. The right one fails with probability 1e-6 at a fresh seed, at each of three epsilons; the
- * seeds are fixed. */
+/* An audit of the gate: values far beyond their public bounds go in, and the bytes that would be
+ * sent come out. It catches a task that understates its sensitivity. The right one fails with
+ * probability 1e-6 at a fresh seed, at each of three epsilons; the seeds are fixed. */
 
 #include "agent/gate.h"
 #include "base/bytes.h"

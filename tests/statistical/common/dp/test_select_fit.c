@@ -5,8 +5,9 @@
  * together, with the rarest of the others if need be) and rejects below p = 1e-9; fewer than 100
  * comparisons must pass, so a false alarm has a probability below 1e-7 for a fresh seed, and the
  * seeds are fixed. Each row has a twin that draws with an epsilon 5 % too large and must be
- * rejected: so many values are drawn that the twin's noncentrality is POWER. Where all scores are
- * equal epsilon does not matter: the twin of such a row takes its first outcome for 5 % better. */
+ * rejected. The number of draws is such that the twin's noncentrality is POWER. Where all scores
+ * are equal epsilon does not matter: the twin of such a row takes its first outcome for 5 %
+ * better. */
 
 #include "dp/select_private.h"
 #include "tests/support/chi_square.h"
@@ -68,7 +69,7 @@ static void shares_of(const struct row *row, double times, double share[2][SCORE
     }
 }
 
-/* p-value of counts; outcomes of which too few are expected go together. */
+/* p-value of counts; outcomes with too small expected counts are joined. */
 static double fit(const double *share, const uint64_t *seen, size_t count, uint64_t draws)
 {
     uint64_t number[SCORES_MAX + 1] = {0};

@@ -31,7 +31,7 @@ static void switching(int64_t *loss, size_t experts, uint64_t round, uint64_t ro
     }
 }
 
-/* Whoever leads loses next: the experts take turns, and nobody is better in the end. */
+/* The leading expert loses next. The experts take turns, and none is better in the end. */
 static void deceiving(int64_t *loss, size_t experts, uint64_t round, UNUSED uint64_t rounds,
                       int64_t one, UNUSED struct seeded_random *dice)
 {
@@ -149,7 +149,7 @@ Test(hedge_regret, fresh_draws_keep_theirs_and_blindness_is_seen)
     cr_assert(fabs(blind.mean - blind.expected) > ERRORS * blind.error);
 }
 
-/* Nobody said how many rounds there would be: each segment forgets, and pays, by itself. */
+/* The number of rounds is not known beforehand: each segment starts anew and pays by itself. */
 Test(hedge_regret, doubling_keeps_its_promise_at_every_length)
 {
     struct hedge_problem problem = {.experts = 10, .epsilon = 1, .delta = 1e-6, .records = 1000};

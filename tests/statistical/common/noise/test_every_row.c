@@ -89,7 +89,7 @@ static void read_singles(struct row *row, json_t *singles, bool signs)
     }
 }
 
-/* Rows of an unknown distribution are no reason to be silent. */
+/* A row of an unknown distribution fails the test. */
 static struct row read_row(const json_t *json, enum law law)
 {
     const char *name = json_string_value(json_object_get(json, "dist"));
@@ -186,7 +186,7 @@ static size_t bin_of(const struct row *row, int64_t value)
     return bin;
 }
 
-/* p-value of counts; bins of which fewer than 10 are expected join what is left over. */
+/* p-value of counts; bins with an expected count below 10 join the rest. */
 static double p_of(const struct row *row, const uint64_t *seen, double draws)
 {
     uint64_t number_of[BINS_MAX + 1];
@@ -211,7 +211,7 @@ static double p_of(const struct row *row, const uint64_t *seen, double draws)
     return chi_square_p(number_of, expected, bins);
 }
 
-/* p-value of the row's law, drawn at `times`/20 of its scale, as one of so many shares. */
+/* p-value of the row's law, drawn at `times`/20 of its scale, as one of `shares` shares. */
 static double fit(const struct row *row, uint64_t times, uint64_t shares, uint64_t seed)
 {
     static int64_t values[VALUES];
@@ -362,7 +362,7 @@ Test(every_row, tables_are_those_of_the_scale_and_five_percent_off_they_are_not)
     }
 }
 
-/* One word in 2^51 too few for a digit, and the comparison says so: nearer it cannot look. */
+/* Planted: one word of 2^51 too few for a digit is seen. This is the smallest difference. */
 Test(every_row, tables_with_two_words_moved_are_refused)
 {
     struct noise_geometric noise;

@@ -129,7 +129,7 @@ static void reference(struct noise_scale scale, const struct random *random, int
     }
 }
 
-/* Tables of which only a part of every mass is left, so that most digits take the exact path. */
+/* Tables with only a part of every mass, so that most digits take the exact path. */
 static void mostly_left_over(struct noise_scale scale, const struct random *random, int64_t *values,
                              size_t count)
 {
@@ -394,7 +394,7 @@ Test(noise_fit, every_planted_fault_is_rejected)
     }
 }
 
-/* Answers under one grant used twice carry the same noise: their difference gives it away. */
+/* Two answers with one grant carry the same noise, which shows in their difference. */
 Test(noise_fit, two_draws_are_independent)
 {
     enum { PAIRS = VALUES };

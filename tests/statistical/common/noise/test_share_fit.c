@@ -169,7 +169,8 @@ static double fit_survivors(double claimed, const int64_t *values)
     return chi_square_p(seen, expected, bins);
 }
 
-/* Where more than h sites survive, the sum has more noise than promised, and exactly so much. */
+/* Where more than h sites survive, the sum has more noise than promised: exactly that of all their
+ * shares. */
 Test(share_fit, n_survivors_have_n_shares_of_noise)
 {
     static const struct {

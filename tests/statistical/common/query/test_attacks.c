@@ -3,9 +3,9 @@
  * victim's is one text or another, asks what the attack asks, and guesses by the noisy sums. Half of the worlds are of either
  * kind, so an epsilon-private release lets nobody be right with a probability above e^epsilon/(1 + e^epsilon).
  *
- * The guess is by the likelihoods of the two worlds, which is the best that subtracting, averaging and solving can come to for
- * whoever knows the rest. Planted: noise for the most sensitive question alone, as if each were asked by itself. The attack
- * then beats the bound. 20,000 worlds each: 6 standard errors of 0.0035, a false alarm below 1e-8. */
+ * The guess is by the likelihoods of the two worlds. For an attacker who knows the rest, subtracting, averaging and solving
+ * cannot do better. Planted: noise for the most sensitive question alone, as if each were asked by itself. The attack then
+ * beats the bound. 20,000 worlds each: 6 standard errors of 0.0035, a false alarm below 1e-8. */
 
 #include "query/query_set.h"
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Truth is somewhere in [low, high]; the bound may exceed high by this share. */
+/* The truth is in [low, high]; the bound may exceed high by this share. */
 struct truth {
     double low;
     double high;
@@ -32,7 +32,7 @@ static inline struct truth reference(const json_t *row)
     return (struct truth){value - slack, value + slack, 0};
 }
 
-/* The judge; planted faults below show that it can say no. */
+/* The judge. Planted faults below show that it can refuse. */
 static inline bool judge(const struct account *account, struct truth truth)
 {
     double spare = truth.above > 0 ? 1e-9 : 0;

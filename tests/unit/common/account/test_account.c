@@ -63,8 +63,8 @@ Test(account, a_thousand_runs_and_huge_epsilons_overflow_nowhere)
     }
 }
 
-/* Noise that is none, or a billion draws: no certified end may cross another, and none may take long.
- * Each of these once stopped the program or kept it for half a minute. */
+/* Almost no noise, or a billion draws: lower and upper bounds must not cross, and must not take long.
+ * Each of these once stopped the program or took half a minute. */
 Test(account, of_absurd_lists_is_an_answer_too)
 {
     struct privacy_event absurd[] = {event_of(MECHANISM_GAUSSIAN, 2.5e-299, 1),
@@ -133,8 +133,9 @@ static struct privacy_event any_event(struct dice *dice, enum neighbours neighbo
     return event;
 }
 
-/* Whatever the list, its intervals agree with one another: turned around, with one run more, and the
- * other way. Each comparison is of a certified low end with a certified high end, and so exact. */
+/* For every list the intervals agree with one another: in reverse order, with one run more, and from
+ * delta to epsilon. Each comparison is of a certified lower with a certified upper bound, and so
+ * exact. */
 Test(account, of_any_list_agrees_with_itself)
 {
     static const double deltas[] = {0, 1e-12, 1e-6, 1e-2};

@@ -1,4 +1,4 @@
-/* Draws of bounded range, alone and beside others, and the low end of every account: what is certain. */
+/* Draws of bounded range, alone and beside others, and the lower bound of every account. */
 
 #include "account_vectors.h"
 
@@ -14,7 +14,7 @@ static struct account quickly(const struct privacy_event *event, double delta)
     return account;
 }
 
-/* Each accountant answers for itself: the front must not mix their columns. */
+/* Each accountant has its own answer: the common function must not mix their columns. */
 Test(account_low, of_exponential_draws_has_every_accountants_own_bound)
 {
     json_t *root = vectors_open();
@@ -39,7 +39,7 @@ Test(account_low, of_exponential_draws_has_every_accountants_own_bound)
     json_decref(root);
 }
 
-/* The low end of draws is a composition of non-adaptive ones, the best of which is known. */
+/* The lower bound of draws is a composition of non-adaptive draws; the best one is known. */
 Test(account_low, low_of_exponential_draws_is_a_lower_bound_that_says_something)
 {
     json_t *root = vectors_open();
@@ -91,7 +91,7 @@ Test(account_low, low_of_a_mixed_list_is_at_least_that_of_its_certain_part)
     cr_expect(all.low > part.low * 1.01 && all.high > part.high * 1.01);
     cr_expect(all.low <= all.high);
     events[1].mechanism = MECHANISM_PURE;
-    events[1].sampling = 0.5; /* of which nothing is certain: it is left out, and no more than it */
+    events[1].sampling = 0.5; /* nothing is certain about this event: it alone is left out */
     all = epsilon_of(events, 2, 1e-6);
     cr_expect(fabs(all.low / part.low - 1) < 1e-3 && all.high > part.high);
 }

@@ -154,7 +154,8 @@ Test(account_vectors, planted_faults_are_caught)
     cr_assert_not(judge(&wrong, truth));
     cr_assert(wrong.high > right.high && wrong.low < right.high);
 
-    /* A pure event is taken for a bounded-range one: permute-and-flip four times too cheap. */
+    /* A pure event is taken for a bounded-range one: permute-and-flip would be four times too
+     * cheap. */
     const json_t *pure = json_object_get(root, "a_pure_kfold");
     row = json_array_get(pure, json_array_size(pure) - 1);
     read_pure(&event, &truth, row);

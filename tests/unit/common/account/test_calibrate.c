@@ -84,7 +84,7 @@ Test(calibrate, the_answer_is_the_least_one)
         enum mechanism mechanism;
         double count;
         double sampling;
-        double below; /* so much less noise is too little */
+        double below; /* this much less noise is too little */
     } planned[] = {{MECHANISM_PURE, 1, 1, 1e-8},
                    {MECHANISM_PURE, 200, 1, 1e-8},
                    {MECHANISM_GAUSSIAN, 50, 1, 1e-8},

@@ -207,8 +207,8 @@ Test(pld, low_stays_below_what_all_events_can_lose_on_the_widest_grids)
     }
 }
 
-/* Losses of next to nothing above the last grid point were left out, with half of all mass, and so
- * were those that crowd at ln(1 - q). */
+/* Planted: tiny losses above the last grid point were left out, with half of all mass, and so were
+ * those near ln(1 - q). */
 Test(pld, no_mass_is_lost_on_any_grid)
 {
     static const double ratios[] = {1e-12, 1e-6, 1e-2, 1, 30, 72, 300};

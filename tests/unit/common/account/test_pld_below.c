@@ -25,7 +25,8 @@ static long double whole_delta(const struct pld_part *part, long double epsilon)
            expl(epsilon) * erfcl((epsilon / a + a / 2) / root) / 2;
 }
 
-/* Of a sampled record removed, q delta(ln(1 + (e^epsilon - 1)/q)), or added, by its reflection. */
+/* delta of a sampled record: removed, q delta(ln(1 + (e^epsilon - 1)/q)); added, by its
+ * reflection. */
 static long double delta_of(const struct pld_part *part, long double epsilon)
 {
     const long double q = part->sampling;
@@ -74,7 +75,7 @@ static const struct pld_part parts[] = {{PLD_RUN_GAUSSIAN, PLD_RUN_REMOVE, 0.3, 
 
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
-/* A grid on which Laplace's single losses lie, of about so many cells. */
+/* A grid with about this many cells, on which Laplace's single losses lie. */
 static struct pld_grid grid_of(const struct pld_part *part, double cells)
 {
     double least = 0;
@@ -199,7 +200,8 @@ Test(pld_below, two_sampled_runs_are_enclosed_closely)
     }
 }
 
-/* Who tells cells apart by the coins that spread them, as single losses still are, has 6.11 of 6.71. */
+/* An accountant that distinguishes cells by the coins that spread them, as single losses still are,
+ * has 6.11 of 6.71. */
 Test(pld_below, many_sampled_runs_have_a_narrow_interval)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* The accountant of loss distributions at its ends: deltas below what its tails cut off, and transforms too small
- * for the losses. It may then say little, never too little. */
+ * for the losses. Its bound may then be loose, and never too small. */
 
 #include "account/pure.h"
 #include "lab/composition/pld.h"

@@ -20,8 +20,8 @@ static struct privacy_event sampled(enum mechanism mechanism, double parameter, 
     return event;
 }
 
-/* Of the moment, less 1, what outcomes of this mu_0-mass and this ratio mu_1/mu_0 contribute; added: P is
- * mu_0. The mean of the ratio is 1, so a multiple of it less 1 is taken off and nothing cancels. */
+/* The part of (moment - 1) that outcomes of this mu_0-mass and this ratio mu_1/mu_0 contribute; added: P
+ * is mu_0. The mean of the ratio is 1, so a multiple of (ratio - 1) is subtracted and nothing cancels. */
 static long double term(long double mass, long double r, long double rate, long double alpha,
                         bool added)
 {

@@ -1,5 +1,5 @@
-/* The auditor itself, on sources whose epsilon is known: it never exceeds the truth more often than
- * it says, it comes near to it, and it finds events of every kind. */
+/* The auditor itself, on sources whose epsilon is known: it exceeds the truth no more often than it
+ * says, it comes near the truth, and it finds events of every kind. */
 
 #include "lab/audit/audit.h"
 #include "tests/support/seeded_random.h"

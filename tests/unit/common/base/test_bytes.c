@@ -1,4 +1,4 @@
-/* Digests, digits and numbers as bytes: what journals, keys and frames rest on. */
+/* Digests, digits and numbers as bytes, which journals, keys and frames use. */
 
 #include "base/bytes.h"
 

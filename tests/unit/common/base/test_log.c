@@ -1,4 +1,4 @@
-/* What others may name - an agent, a file - must not forge a second line of the log. */
+/* A name that others choose, of an agent or a file, must not forge a second line of the log. */
 
 #include "base/log.h"
 

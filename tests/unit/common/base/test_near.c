@@ -1,5 +1,5 @@
-/* A name that is nearly a known one: one slip and letters of another case are forgiven, and a guess between
- * two that are alike is not made. */
+/* A name that is nearly a known one: one slip and letters of another case are tolerated. If two names are
+ * equally near, none is guessed. */
 
 #include "base/near.h"
 

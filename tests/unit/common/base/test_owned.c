@@ -102,7 +102,8 @@ static void needs_root(void)
     }
 }
 
-/* As whom the program runs, who owns the file, who its folder; and the remedy, NULL where it is taken. */
+/* The program's account, the owner of the file, the owner of its folder; and the remedy, NULL if the
+ * file is accepted. */
 Test(owned, takes_files_and_folders_of_its_own_account_and_of_root_alone)
 {
     static const struct {

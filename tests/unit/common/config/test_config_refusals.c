@@ -1,4 +1,4 @@
-/* What a text may not say, and that a person is told where it stands, what is wrong and what to write. */
+/* Texts that are refused. The message says where, what is wrong and what to write. */
 
 #include "example.h"
 

@@ -56,7 +56,7 @@ Test(settings, without_a_folder_leave_paths_as_they_are)
     cr_assert_str_eq(s.key, "key");
 }
 
-/* A site's ledger is never elsewhere, whatever the URL. */
+/* A site's ledger is always a folder: every URL is refused. */
 Test(settings, keep_a_database_for_coordinators_alone)
 {
     static const char form[] = "hedgerow: 1\nlisten: tcp://0.0.0.0:7310\nkey: key\nagents: agents\n"
@@ -161,7 +161,7 @@ Test(settings, of_a_page_for_others_have_tls_a_token_and_names_or_nothing)
     }
 }
 
-/* Whoever reaches the port reads it, so nobody else may. */
+/* Every program that reaches the port can read the page, so only this machine may reach it. */
 Test(settings, of_a_page_are_for_this_machine_alone)
 {
     static const char *const elsewhere[] = {"0.0.0.0:7390", "localhost:7390", "[::]:7390"};
@@ -302,7 +302,7 @@ Test(settings, refuse_a_path_that_is_too_long)
     cr_assert_not_null(strstr(why.text, "fff"));
 }
 
-/* One job or a queue: never both, never neither. */
+/* One job or a queue: exactly one of both. */
 Test(settings, of_a_coordinator_name_one_job_or_a_queue)
 {
     static const char queue[] =

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct digest of(const char *hex)
+static struct digest digest_of_hex(const char *hex)
 {
     struct digest digest;
     cr_assert_eq(hex_decode(digest.byte, sizeof digest.byte, hex), STATUS_OK);
@@ -20,9 +20,9 @@ static struct digest of(const char *hex)
 /* RFC 7748, section 5.2: one iteration. */
 Test(agree, the_known_answer_of_x25519)
 {
-    const struct digest nine = of(NINE);
+    const struct digest nine = digest_of_hex(NINE);
     const struct digest wanted =
-        of("422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079");
+        digest_of_hex("422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079");
     struct digest shared;
     cr_assert_eq(agree_secret(&shared, &nine, &nine), STATUS_OK);
     cr_assert(digest_equal(&shared, &wanted));
@@ -42,16 +42,16 @@ Test(agree, both_sides_have_the_same_secret_and_a_third_another)
     cr_assert_not(digest_equal(&shared[0], &shared[2]));
 }
 
-/* Keys of small order, by which a liar would know the secret: 0, 1 and p - 1. */
+/* Keys of small order, with which an attacker would know the secret: 0, 1 and p - 1. */
 Test(agree, keys_of_small_order_are_refused)
 {
     static const char *const key[] = {
         "0000000000000000000000000000000000000000000000000000000000000000",
         "0100000000000000000000000000000000000000000000000000000000000000",
         "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"};
-    const struct digest nine = of(NINE);
+    const struct digest nine = digest_of_hex(NINE);
     for (size_t i = 0; i < sizeof key / sizeof key[0]; i++) {
-        const struct digest small = of(key[i]);
+        const struct digest small = digest_of_hex(key[i]);
         struct digest shared = nine;
         cr_expect_eq(agree_secret(&shared, &nine, &small), STATUS_INVALID, "%s", key[i]);
         cr_expect(digest_is_none(&shared));
@@ -94,12 +94,12 @@ __attribute__((constructor)) static void count_allocations(void)
     }
 }
 
-/* A site that has no memory must not take another's key for a bad one. */
+/* A site without memory must not conclude that another's key is bad. */
 Test(agree, no_memory_is_not_the_keys_fault)
 {
     enum status status = STATUS_NO_MEMORY;
     size_t tries = 0;
-    const struct digest nine = of(NINE);
+    const struct digest nine = digest_of_hex(NINE);
     struct digest shared;
     cr_assert_eq(agree_secret(&shared, &nine, &nine), STATUS_OK); /* what is loaded once is */
     for (; status != STATUS_OK && tries < 1000; tries++) {
@@ -118,7 +118,7 @@ Test(agree, the_known_answer_of_hkdf)
 {
     const struct slice info[] = {{"abc", 3}, {"\x05\x07", 2}};
     const struct digest wanted =
-        of("1eb403516cd57a0b6346ff866d576eb60bc40d105779099a750ae5318f5c80ac");
+        digest_of_hex("1eb403516cd57a0b6346ff866d576eb60bc40d105779099a750ae5318f5c80ac");
     struct digest secret;
     struct digest out;
     for (unsigned i = 0; i < sizeof secret.byte; i++) {
@@ -133,7 +133,7 @@ Test(agree, the_known_answer_of_hkdf)
 Test(agree, the_known_answer_of_a_stream)
 {
     const struct digest wanted =
-        of("dc95c078a2408989ad48a21492842087530f8afbc74536b9a963b4f1c4cb738b");
+        digest_of_hex("dc95c078a2408989ad48a21492842087530f8afbc74536b9a963b4f1c4cb738b");
     const struct digest zero = {{0}};
     uint8_t whole[64];
     uint8_t part[64];

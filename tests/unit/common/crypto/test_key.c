@@ -77,7 +77,7 @@ Test(key, files_come_back_and_are_never_replaced, .init = setup, .fini = teardow
     cr_assert_eq(key_public_read(&public_key, public_path, &why), STATUS_OK, "%s", why.text);
     cr_expect(digest_equal(&public_key, &pair.public_key));
     cr_expect_eq(key_pair_write(&read, NULL, secret_path, public_path, &why), STATUS_EXISTS);
-    unlink(secret_path); /* the public file still stands: no half pair is left behind */
+    unlink(secret_path); /* the public file is still there: no half of a pair is written */
     cr_expect_eq(key_pair_write(&read, NULL, secret_path, public_path, &why), STATUS_EXISTS);
     cr_expect_neq(access(secret_path, F_OK), 0);
 }

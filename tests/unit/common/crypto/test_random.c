@@ -234,8 +234,8 @@ static bool memory_holds_key(uint8_t counter, const uint8_t *block)
     return memory_holds(&key);
 }
 
-/* Whether the first of the bytes are the block's, of which every bit is turned over: the block
- * itself would be found where the test keeps it. */
+/* Whether the first of the bytes are the block's. The test keeps the block with every bit inverted,
+ * as it would otherwise find its own copy. */
 static bool is_opposite(const struct wanted *wanted, const uint8_t *bytes)
 {
     bool all = true;

@@ -1,4 +1,4 @@
-/* Sealed messages: known answers, and that nothing opens but the direction's next message as it was sealed. */
+/* Sealed messages: known answers; and only the next message of a direction, unchanged, can be opened. */
 
 #include "crypto/seal.h"
 

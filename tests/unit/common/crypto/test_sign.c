@@ -1,4 +1,4 @@
-/* Signatures: a known answer, and that nothing else is taken for what was signed. */
+/* Signatures: a known answer, and no other text passes for the signed one. */
 
 #include "crypto/key.h"
 

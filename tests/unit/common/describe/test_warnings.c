@@ -1,4 +1,4 @@
-/* What a site's own person is told of cells that a job can make nothing of. */
+/* What a site's person is told about cells that no job can use. */
 
 #include "describe/describe.h"
 #include "describe/warnings.h"
@@ -60,7 +60,7 @@ Test(warnings, a_label_in_another_spelling_is_shown_with_its_line)
                      "count as \"no\"\n");
 }
 
-/* No message holds a value of a record: another text than one of the job's own is told by its line alone. */
+/* No message holds a value of a record. A text that the job does not list is told only by its line. */
 Test(warnings, another_text_is_not_repeated)
 {
     cr_expect_str_eq(of_label(&died, "died\nsecret\n0\n", 0),
@@ -185,7 +185,7 @@ Test(warnings, a_dictionary_s_own_range_is_looked_at_too)
     dataset_free(&data);
 }
 
-/* rows: of the first column, each number so often */
+/* rows: how often each number is in the first column */
 static const char *of_heap(const double *number, const size_t *times, size_t count)
 {
     static const char header[] = "crp,log,sex,died\n";

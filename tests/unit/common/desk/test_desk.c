@@ -1,4 +1,4 @@
-/* The commands over a port that a test plays: answers that are wrong, lies about a result, lists that never end. */
+/* The commands over a port that the test plays: wrong answers, wrong results, lists that never end. */
 
 #include "crypto/digest.h"
 #include "desk/desk.h"
@@ -37,12 +37,12 @@ struct play {
     const char *json;  /* to all but READ */
     const char *whole; /* to WATCH, unless it asks for the end alone; NULL: json */
     const char *file;  /* what READ reads from */
-    size_t piece;      /* so many bytes at once */
+    size_t piece;      /* bytes at once */
     unsigned questions;
-    unsigned away_from; /* so many questions are answered, */
-    unsigned away;      /* and so many behind them are not; */
-    const char *then;   /* what is said behind those; NULL: the same */
-    bool refused;       /* whoever is away has refused the key */
+    unsigned away_from; /* this many questions are answered, */
+    unsigned away;      /* and this many after them are not; */
+    const char *then;   /* the answer after those; NULL: the same */
+    bool refused;       /* the port is away because it refused the key */
     struct digest id;   /* of the last SUBMIT */
     unsigned remembered;
 };
@@ -140,7 +140,7 @@ Test(desk, a_result_comes_in_pieces_of_any_size)
     }
 }
 
-/* Whatever is wrong with it, no file is there afterwards. */
+/* Whatever is wrong with the result, no file is written. */
 Test(desk, a_result_that_is_not_whole_is_not_written)
 {
     static const char file[] = "{\"a\": 1}";
@@ -161,7 +161,7 @@ Test(desk, a_result_that_is_not_whole_is_not_written)
         {NULL, 2, size, file, 99},
         {NULL, -1, size, file, 99},
         {NULL, 0, size + 1, file, 99}, /* it ends before */
-        {NULL, 0, size - 1, file, 99}, /* it goes on behind */
+        {NULL, 0, size - 1, file, 99}, /* it goes on after that */
         {NULL, 0, 0, file, 99},
         {NULL, 0, -5, file, 99},
         {NULL, 0, 1L << 40, file, 99},
@@ -290,7 +290,8 @@ Test(desk, who_watches_outlasts_a_restart_and_not_a_wrong_address)
     cr_expect_eq(play.questions, 2, "a key that was revoked is told at once");
 }
 
-/* `watch 7 | head -3`: without a look at the pipe it asked on until the next round, perhaps for days. */
+/* `watch 7 | head -3`. Planted: without a look at the pipe it went on asking until the next round,
+ * perhaps for days. */
 Test(desk, who_watches_ends_when_nobody_reads_what_it_shows)
 {
     struct play play = {.json =
@@ -329,7 +330,8 @@ static void put_job(char path[static 128])
     cr_assert(fputs(job, file) >= 0 && fclose(file) == 0);
 }
 
-/* Who waits asks for the end alone, which never comes; the whole job tells that it cannot. */
+/* A command that waits asks only for the end, which never comes. The whole status says that the job
+ * cannot go on. */
 Test(desk, nobody_waits_for_a_job_that_is_set_aside)
 {
     char path[128];

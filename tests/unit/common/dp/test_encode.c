@@ -141,7 +141,7 @@ static bool within_l2(const int64_t *values, size_t count, int64_t bound)
     return low <= (__uint128_t)bound * (__uint128_t)bound;
 }
 
-/* Clips the way it should be done, or with a planted fault. */
+/* Clips properly, or with a planted fault. */
 enum l2_fault { L2_RIGHT, L2_NORM_ROUNDED_DOWN, L2_ROUNDED_TO_NEAREST, L2_BY_THE_SQUARE };
 
 static void clip_l2_with(int64_t *values, size_t count, int64_t bound, enum l2_fault fault)

@@ -131,7 +131,7 @@ Test(filter_game, an_adaptive_adversary_stays_within_epsilon_and_delta)
     }
 }
 
-/* The same game notices a filter that lets twice as much pass. */
+/* Planted: the game notices a filter that admits twice as much. */
 Test(filter_game, the_adversary_finds_a_filter_that_charges_half)
 {
     struct charge choice[2] = {pure(200000), pure(500000)};

@@ -1,6 +1,6 @@
 /* The filter at the ends of its numbers: products and sums that leave 64 bits, charges of next to
  * nothing, rates at both ends, and roundings, all held against long double or against integers twice as
- * wide. What would be too cheap by one unit is a failure here. */
+ * wide. A price that is one unit too low fails here. */
 
 #include "account/pure.h"
 #include "account/renyi.h"
@@ -24,7 +24,8 @@ static struct charge gaussian(uint64_t sigma_micro)
 static const struct price wide_open = {UINT64_MAX, UINT64_MAX};
 static const struct price usual = {1000000, 1000000000000};
 
-/* Prices and counts whose product is 2^64 and a little more: whoever wraps takes them for nothing. */
+/* Prices and counts whose product is a little more than 2^64. A product that wraps would charge
+ * almost nothing. */
 Test(filter_limits, a_product_beyond_64_bits_is_without_bound)
 {
     struct filter filter = filter_new(usual);
@@ -149,7 +150,7 @@ Test(filter_limits, a_price_of_many_digits_is_rounded_up_too)
     }
 }
 
-/* The least of everything still counts: rate 10^-9, noise of 10^13 sensitivities, one millionth. */
+/* The smallest numbers still count: rate 10^-9, noise of 10^13 sensitivities, one millionth. */
 Test(filter_limits, nothing_is_free)
 {
     struct filter filter = filter_new(usual);
@@ -225,9 +226,9 @@ static struct charge any_charge(struct seeded_random *seeded)
     return charge;
 }
 
-/* Of every mechanism, sampled, many at once, with deltas of their own: the accountants that know each
- * charge price what a filter admitted within the policy. A filter whose D is a half more than the
- * accountants are told is caught (planted). */
+/* Charges of every mechanism, sampled, many at once, with deltas of their own. The accountants, which
+ * know each charge, price what a filter admitted within the policy. Planted: a filter whose D is one
+ * and a half times what the accountants are told. */
 Test(filter_limits, what_any_filter_admits_the_accountants_price_within_the_policy)
 {
     enum { LISTS = 60, TRIES = 40 };

@@ -149,9 +149,8 @@ Test(ledger_allowances, a_window_counts_days_and_knows_no_years)
     ledger_free(ledger);
 }
 
-/* What a wrong clock can do: one more allowance for each time it is set forward, then nothing until the
- * true time has come that far; also when a restart comes between. A question at a wrong time does
- * nothing. */
+/* A wrong clock can give one more allowance each time it is set forward, and then none until the true
+ * time has reached that time, also after a restart. A question at a wrong time changes nothing. */
 Test(ledger_allowances, a_clock_set_forward_frees_one_allowance_and_then_holds_all)
 {
     for (int restarts = 0; restarts < 2; restarts++) {

@@ -153,7 +153,7 @@ static struct cost model_sums(const struct model *model, unsigned which)
     return (struct cost){clamp(sum.part[0]), clamp(sum.part[1]), clamp(sum.part[2])};
 }
 
-/* As somebody would who adds 0.1s. */
+/* Planted: sums of 0.1 in double. */
 static bool floats_fit(const struct model *model, unsigned which, uint64_t limit)
 {
     double sum = 0;

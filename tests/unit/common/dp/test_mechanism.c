@@ -1,22 +1,13 @@
 #include "base/wide.h"
 #include "dp/mechanism.h"
 #include "noise/gaussian.h"
+#include "tests/support/paid_grant.h"
 #include "tests/support/seeded_random.h"
 
 #include <criterion/criterion.h>
 #include <gmp.h>
 #include <signal.h>
 #include <string.h>
-
-static struct grant *grant_of(uint64_t epsilon_micro)
-{
-    struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
-    struct charge charge = {.epsilon_micro = epsilon_micro, .pass = {{1}}, .row_count = 1};
-    struct grant *grant = NULL;
-    cr_assert_eq(ledger_spend(ledger, &grant, &charge, NULL), STATUS_OK);
-    ledger_free(ledger); /* a grant needs no ledger any more */
-    return grant;
-}
 
 Test(mechanism, the_scale_is_sensitivity_over_epsilon_in_lowest_terms)
 {
@@ -97,7 +88,7 @@ Test(mechanism, adds_the_noise_of_the_scale_that_was_paid_for)
     struct seeded_random seeded;
     struct random random = seeded_random_interface(&seeded);
     struct noise_laplace noise;
-    struct grant *grant = grant_of(250000);
+    struct grant *grant = paid_grant(MECHANISM_PURE, 250000);
     int64_t expected[100];
     int64_t values[100];
     for (size_t i = 0; i < 100; i++) {
@@ -119,14 +110,14 @@ Test(mechanism, takes_the_grant_whatever_happens_and_leaves_nothing_when_it_fail
     int64_t values[3] = {1, 2, 3};
 
     seeded_random_init(&seeded, 6);
-    struct grant *grant = grant_of(16000001);
+    struct grant *grant = paid_grant(MECHANISM_PURE, 16000001);
     cr_assert_eq(mechanism_laplace(&grant, &random, values, 3, 1), STATUS_INVALID);
     cr_assert_null(grant);
     cr_assert_arr_eq(values, zero, sizeof zero);
 
     seeded.failing_after = 1;
     values[1] = 7;
-    grant = grant_of(1000000);
+    grant = paid_grant(MECHANISM_PURE, 1000000);
     cr_assert_eq(mechanism_laplace(&grant, &random, values, 3, 1), STATUS_NO_RANDOM);
     cr_assert_null(grant);
     cr_assert_arr_eq(values, zero, sizeof zero);
@@ -137,7 +128,7 @@ Test(mechanism, a_grant_used_twice_stops_the_program, .signal = SIGABRT)
     struct seeded_random seeded;
     struct random random = seeded_random_interface(&seeded);
     int64_t values[1] = {0};
-    struct grant *grant = grant_of(1000000);
+    struct grant *grant = paid_grant(MECHANISM_PURE, 1000000);
     seeded_random_init(&seeded, 6);
     cr_assert_eq(mechanism_laplace(&grant, &random, values, 1, 1), STATUS_OK);
     enum status status = mechanism_laplace(&grant, &random, values, 1, 1);

@@ -101,7 +101,7 @@ Test(sampling, without_randomness_nobody_takes_part)
     cr_assert_eq(coins[0], 0);
 }
 
-/* Who knows the words knows who takes part. */
+/* The random words tell which records take part. */
 enum { SAMPLED = 700 };
 
 struct trial {

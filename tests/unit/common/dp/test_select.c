@@ -1,6 +1,7 @@
 #include "dp/select.h"
 #include "dp/select_private.h"
 #include "noise/whole.h"
+#include "tests/support/paid_grant.h"
 #include "tests/support/script.h"
 #include "tests/support/seeded_random.h"
 
@@ -23,17 +24,6 @@ static const struct {
 
 enum { MECHANISMS = 3, COUNT_LARGEST = 1000 };
 
-static struct grant *grant_of(enum mechanism mechanism, uint64_t epsilon_micro)
-{
-    struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
-    struct charge charge = {
-        .mechanism = mechanism, .epsilon_micro = epsilon_micro, .pass = {{1}}, .row_count = 1};
-    struct grant *grant = NULL;
-    cr_assert_eq(ledger_spend(ledger, &grant, &charge, NULL), STATUS_OK);
-    ledger_free(ledger);
-    return grant;
-}
-
 Test(select, each_mechanism_runs_on_its_own_grant_and_on_no_other)
 {
     struct seeded_random seeded;
@@ -45,7 +35,7 @@ Test(select, each_mechanism_runs_on_its_own_grant_and_on_no_other)
             if (name == MECHANISM_GAUSSIAN || name == MECHANISM_DISCRETE_GAUSSIAN) {
                 continue; /* no epsilon to spend */
             }
-            struct grant *grant = grant_of((enum mechanism)name, 1000000);
+            struct grant *grant = paid_grant((enum mechanism)name, 1000000);
             bool own = name == (int)mechanisms[i].name;
             size_t chosen = 7;
             cr_assert_eq(mechanisms[i].run(&grant, &random, &chosen, scores, 2, 1),
@@ -63,12 +53,12 @@ Test(select, refuses_what_has_no_scale_and_keeps_the_spend)
     static const int64_t scores[2] = {0, 0};
     seeded_random_init(&seeded, 42);
     for (size_t i = 0; i < MECHANISMS; i++) {
-        struct grant *grant = grant_of(mechanisms[i].name, 1000000);
+        struct grant *grant = paid_grant(mechanisms[i].name, 1000000);
         size_t chosen = 7;
         cr_assert_eq(mechanisms[i].run(&grant, &random, &chosen, scores, 2, 0), STATUS_INVALID);
         cr_assert(grant == NULL && chosen == SIZE_MAX);
     }
-    struct grant *grant = grant_of(MECHANISM_PURE, 1000000);
+    struct grant *grant = paid_grant(MECHANISM_PURE, 1000000);
     size_t chosen = 7;
     /* Doubled it would be 0 and look like a sensitivity of its own. */
     cr_assert_eq(select_noisy_max(&grant, &random, &chosen, scores, 2, (UINT64_C(1) << 63) + 1),
@@ -82,7 +72,7 @@ Test(select, a_grant_used_twice_stops_the_program, .signal = SIGABRT)
     struct seeded_random seeded;
     struct random random = seeded_random_interface(&seeded);
     static const int64_t scores[2] = {0, 0};
-    struct grant *grant = grant_of(MECHANISM_PURE, 1000000);
+    struct grant *grant = paid_grant(MECHANISM_PURE, 1000000);
     size_t chosen = 0;
     seeded_random_init(&seeded, 43);
     cr_assert_eq(select_permute_and_flip(&grant, &random, &chosen, scores, 2, 1), STATUS_OK);
@@ -98,7 +88,7 @@ Test(select, a_failing_source_leaves_nothing_chosen_and_no_grant)
     static int64_t scores[COUNT_LARGEST];
     for (size_t i = 0; i < MECHANISMS; i++) {
         size_t chosen = 7;
-        struct grant *grant = grant_of(mechanisms[i].name, 1000000);
+        struct grant *grant = paid_grant(mechanisms[i].name, 1000000);
         seeded_random_init(&seeded, 44);
         cr_assert_eq(mechanisms[i].run(&grant, &random, &chosen, scores, COUNT_LARGEST, 1),
                      STATUS_OK);
@@ -106,7 +96,7 @@ Test(select, a_failing_source_leaves_nothing_chosen_and_no_grant)
         const uint64_t needed = seeded.drawn_bytes;
         for (uint64_t bytes = 1; bytes < needed; bytes += 1 + needed / 50) {
             chosen = 7;
-            grant = grant_of(mechanisms[i].name, 1000000);
+            grant = paid_grant(mechanisms[i].name, 1000000);
             seeded_random_init(&seeded, 44);
             seeded.failing_after = bytes;
             cr_assert_eq(mechanisms[i].run(&grant, &random, &chosen, scores, COUNT_LARGEST, 1),
@@ -117,8 +107,8 @@ Test(select, a_failing_source_leaves_nothing_chosen_and_no_grant)
     }
 }
 
-/* A best that is better by so much that no other can be chosen is found at every place of every
- * block, up to the ends of int64: differences of nearly 2^64 neither overflow nor underflow. */
+/* A candidate that is so much better that no other can be chosen is found at every place of every
+ * block, up to the ends of int64. Differences of nearly 2^64 neither overflow nor underflow. */
 Test(select, finds_a_far_best_wherever_it_is)
 {
     struct seeded_random seeded;
@@ -138,7 +128,7 @@ Test(select, finds_a_far_best_wherever_it_is)
                 }
                 for (size_t i = 0; i < MECHANISMS; i++) {
                     size_t chosen = SIZE_MAX;
-                    struct grant *grant = grant_of(mechanisms[i].name, 1000000);
+                    struct grant *grant = paid_grant(mechanisms[i].name, 1000000);
                     cr_assert_eq(
                         mechanisms[i].run(&grant, &random, &chosen, scores, counts[c], 100),
                         STATUS_OK);
@@ -221,7 +211,7 @@ Test(select, scores_at_both_ends_of_int64_have_the_weights_of_their_distance)
         double first = 0;
         for (int run = 0; run < RUNS; run++) {
             size_t chosen = SIZE_MAX;
-            struct grant *grant = grant_of(mechanisms[i].name, 1000000);
+            struct grant *grant = paid_grant(mechanisms[i].name, 1000000);
             cr_assert_eq(mechanisms[i].run(&grant, &random, &chosen, scores, 2, UINT64_MAX),
                          STATUS_OK);
             first += chosen == 0;
@@ -262,7 +252,7 @@ Test(select, noisy_max_is_the_least_score_plus_noise_and_the_lowest_of_equals)
         }
         ties += equals > 0;
         seeded_random_init(&seeded, run);
-        struct grant *grant = grant_of(MECHANISM_PURE, 1500000);
+        struct grant *grant = paid_grant(MECHANISM_PURE, 1500000);
         cr_assert_eq(select_noisy_max(&grant, &random, &chosen, scores, COUNT, 3), STATUS_OK);
         cr_assert_eq(chosen, expected);
     }
@@ -311,8 +301,8 @@ Test(select, a_point_is_the_upper_part_of_the_product)
     mpz_clears(product, factor, back, NULL);
 }
 
-/* Three equal scores: the integers below 3 (2^62 + 5 spare units). The word 0 belongs to the few of
- * which one result has more than another. */
+/* Three equal scores: the integers below 3 (2^62 + 5 spare units). The word 0 is one of the few by
+ * which some results are more frequent than others. */
 Test(select, words_that_one_result_has_more_of_are_drawn_again)
 {
     static const int64_t scores[3] = {5, 5, 5};

@@ -1,4 +1,5 @@
-/* Weights tell scores, and random words tell the choice: once it is made neither is on the stack. */
+/* Weights tell scores, and random words tell the choice. Neither may be on the stack after the
+ * choice. */
 
 #include "dp/select_private.h"
 #include "noise/laplace_kernel.h"
@@ -111,7 +112,7 @@ Test(select, nothing_of_a_choice_is_left_on_the_stack)
     }
 }
 
-/* Of so many candidates the last part is one block and a candidate. */
+/* With this number of candidates the last part is one block and one candidate. */
 enum { PARTED = 52 * 1280 + 1, SPARED = 3, PREFIX_BITS = 192, LEFT_MAX = 30 };
 
 /* Hands out the words that the point `target` below `end` takes first, then others. */
@@ -164,9 +165,9 @@ static void *choose_parted(void *argument)
     return NULL;
 }
 
-/* The point falls on a spare unit, next to never: nothing is weighed a second
- * time, which would write over what the first time left. Weights of the last blocks and the sums before
- * the parts are looked for. */
+/* The point falls on a spare unit, which is very rare. Then nothing is weighed a second time, so
+ * nothing overwrites what the first time left. Weights of the last blocks and the sums before the parts
+ * are looked for. */
 Test(select, nothing_of_the_weights_and_their_sums_is_left_when_no_part_is_weighed_again)
 {
     static struct rigged rigged;

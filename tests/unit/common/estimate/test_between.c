@@ -10,12 +10,6 @@
 
 enum { STUDIES = 4000 };
 
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
 static void near(double got, double expected, double by, const char *what)
 {
     cr_expect(fabs(got - expected) <= by, "%s: %.10g is not %.10g", what, got, expected);
@@ -104,7 +98,7 @@ Test(between, the_mean_s_interval_holds_where_noise_hides_one_of_three_sites)
         for (size_t i = 0; i < 3; i++) {
             const double unit = seeded_random_unit(&seeded) - 0.5;
             const double laplace = -copysign(log(1 - 2 * fabs(unit)), unit) / sqrt(2);
-            const double own = hypot(0.02, sampling[i]) * normal(&seeded);
+            const double own = hypot(0.02, sampling[i]) * seeded_random_normal(&seeded);
             site[i] = (struct between_site){
                 .value = own + noise[i] * laplace, .sampling = sampling[i], .noise = noise[i]};
         }

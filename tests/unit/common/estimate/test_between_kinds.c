@@ -143,7 +143,7 @@ Test(between_kinds, means_and_shares_of_tables)
     cr_expect(isnan(out[0].value) && isfinite(out[1].value));
 }
 
-/* Forty sites of 160 records, of whom hardly any are in the last level; noise of epsilon 0.25. */
+/* Forty sites of 160 records, hardly any of them in the last level; noise of epsilon 0.25. */
 static void draw_sites(struct table1_column site[MANY], const double share[LEVELS],
                        const double *step, struct seeded_random *seeded)
 {
@@ -224,33 +224,35 @@ Test(between_kinds, shares_of_sums_are_joined_as_they_are_and_told_within_their_
     cr_expect(held >= HOLD_LEAST, "%zu", held);
 }
 
-/* Two groups of 100, of whom 20 and 50 have the event: the logarithm of the odds ratio is log 4. */
+/* Two groups of 100; 20 and 50 of them have the event. */
+static const double group_counts[5] = {80, 20, 50, 50, 0};
+static const struct regress_predictor of_group = {.levels = 2, .is_number = false};
+static const struct regress_design by_group = {.family = REGRESS_LOGISTIC,
+                                               .predictor = &of_group,
+                                               .predictors = 1,
+                                               .intervals = 1,
+                                               .outcomes = 2};
+static const double second_group[REGRESS_TERMS_MAX] = {0, 1};
+
+/* The logarithm of the odds ratio is log 4. */
 Test(between_kinds, a_slope_is_the_regression_s_and_its_width_is_whole)
 {
-    const double counts[5] = {80, 20, 50, 50, 0};
-    const struct regress_predictor predictor = {.levels = 2, .is_number = false};
-    const struct regress_design design = {.family = REGRESS_LOGISTIC,
-                                          .predictor = &predictor,
-                                          .predictors = 1,
-                                          .intervals = 1,
-                                          .outcomes = 2};
-    const double weight[REGRESS_TERMS_MAX] = {0, 1};
     static struct regress_fit fit;
     struct between_site out;
-    struct regress_cells cells = {&design, counts, 5, 0};
+    struct regress_cells cells = {&by_group, group_counts, 5, 0};
     regress_solve(&fit, &cells);
-    between_slope(&out, &fit, weight);
+    between_slope(&out, &fit, second_group);
     near(out.value, log(4), 1e-9, "log odds ratio");
     const double few = 1.984217 / ESTIMATE_Z * sqrt(100. / 99); /* t of 99 */
     near(out.sampling, few * sqrt(1. / 80 + 1. / 20 + 2. / 50), 1e-6, "its sampling");
     near(out.noise, 0, 1e-6, "no noise");
     cells.variance = 4;
     regress_solve(&fit, &cells);
-    between_slope(&out, &fit, weight);
+    between_slope(&out, &fit, second_group);
     near(hypot(out.sampling, out.noise), (out.high - out.low) / 2 / ESTIMATE_Z, 1e-12, "width");
     cells.variance = 250000; /* a deviation of 500 records on each of the cells */
     regress_solve(&fit, &cells);
-    between_slope(&out, &fit, weight);
+    between_slope(&out, &fit, second_group);
     cr_expect(isnan(out.value) && isnan(out.low));
 }
 
@@ -258,21 +260,13 @@ Test(between_kinds, a_slope_is_the_regression_s_and_its_width_is_whole)
  * information's logarithm 1 / 200. With the slope the sum moves by 0.0125, -0.05, -0.02 and 0.02. */
 Test(between_kinds, a_slope_is_chosen_as_if_it_were_0_and_what_that_moves_is_counted)
 {
-    const double counts[5] = {80, 20, 50, 50, 0};
-    const struct regress_predictor predictor = {.levels = 2, .is_number = false};
-    const struct regress_design design = {.family = REGRESS_LOGISTIC,
-                                          .predictor = &predictor,
-                                          .predictors = 1,
-                                          .intervals = 1,
-                                          .outcomes = 2};
-    const double weight[REGRESS_TERMS_MAX] = {0, 1};
     static struct regress_fit fit;
     struct between_site out;
-    struct regress_cells cells = {&design, counts, 5, 4};
+    struct regress_cells cells = {&by_group, group_counts, 5, 4};
     for (int is_near = 0; is_near < 2; is_near++) {
         cells.variance = is_near ? 490 : 4;
         regress_solve(&fit, &cells);
-        const struct regress_choice choice = regress_choice(&fit, weight);
+        const struct regress_choice choice = regress_choice(&fit, second_group);
         const double n = 100 - 2 * fit.raised[0]; /* of 100 records at each point */
         const double p = (20 - fit.raised[0]) / n;
         const double noise = 0.8 * cells.variance / (4 * n * n);
@@ -281,16 +275,16 @@ Test(between_kinds, a_slope_is_chosen_as_if_it_were_0_and_what_that_moves_is_cou
         near(choice.factor, sqrt(noise) / 0.3, 1e-9, "factor");
         near(choice.deviation, deviation, 1e-9, "of the information");
         near(choice.moves, -joint / (2 * n * n * p * (1 - p)) / deviation, 1e-9, "moves");
-        between_slope(&out, &fit, weight);
-        const struct estimate own = regress_figure(&fit, weight).estimate;
+        between_slope(&out, &fit, second_group);
+        const struct estimate own = regress_figure(&fit, second_group).estimate;
         near(out.low, own.low, 1e-12, "low");
         near(out.high - own.high, is_near ? -2.6652142 * choice.moves : 0, 1e-9, "high");
         near(hypot(out.sampling, out.noise), (out.high - out.value) / ESTIMATE_Z, 1e-9, "width");
     }
     cells.variance = 560; /* a factor of 0.353 */
     regress_solve(&fit, &cells);
-    between_slope(&out, &fit, weight);
-    cr_expect(isnan(out.value) && regress_choice(&fit, weight).factor > BETWEEN_DOUBT_MOST);
+    between_slope(&out, &fit, second_group);
+    cr_expect(isnan(out.value) && regress_choice(&fit, second_group).factor > BETWEEN_DOUBT_MOST);
 }
 
 /* R: qt(0.975, 4) * 2 / qnorm(0.975) / sqrt(5) */

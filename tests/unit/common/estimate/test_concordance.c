@@ -63,12 +63,6 @@ Test(concordance, compares_the_pairs_that_can_be)
     }
 }
 
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
 /* Mean and deviation of the noise over 4,000 draws, of the second group: the deviation errs by 1.1 %, the mean by 1.6 % of it; 6 %
  * and 8 % have false alarms below 1e-6. */
 Test(concordance, knows_its_noise_and_is_not_biased_by_it)
@@ -86,7 +80,7 @@ Test(concordance, knows_its_noise_and_is_not_biased_by_it)
         for (int draw = 0; draw < DRAWS; draw++) {
             double cell[CELLS];
             for (size_t k = 0; k < CELLS; k++) {
-                cell[k] = exact[k] + sd[i] * normal(&seeded);
+                cell[k] = exact[k] + sd[i] * seeded_random_normal(&seeded);
             }
             cells_balance(cell, CELLS, 7874);
             const struct concordance_cells cells = {cell, GROUPS, BINS, sd[i] * sd[i]};
@@ -108,9 +102,10 @@ static double laplace(struct seeded_random *seeded)
     return log((1 - seeded_random_unit(seeded)) / (1 - seeded_random_unit(seeded))) / sqrt(2);
 }
 
-/* Of 1,000 records 80 have the event, all with a score in the upper of four bins; the others' scores are even. 80 are about two deviations
- * of the noise below the limit: what is shown has more of them by noise, and an index nearer 1/2. 3,000 answers that hold in 93.5 %
- * hold in fewer than 91 % one time in 10^7. Planted: the bar of what was found. */
+/* 80 of 1,000 records have the event, all with a score in the upper of four bins; the others' scores are even. 80 events are
+ * about two deviations of the noise below the limit. So in the answers that are shown noise has added events and moved the index
+ * towards 1/2. If intervals hold in 93.5 %, fewer than 91 % of 3,000 hold with a probability of 10^-7. Planted: the bar of the
+ * noisy counts alone. */
 Test(concordance, holds_where_few_are_shown_and_what_was_found_alone_does_not)
 {
     enum { FEW = 4, FEW_CELLS = CONCORDANCE_CELLS(1, FEW), RARE_DRAWS = 200000 };
@@ -148,7 +143,7 @@ Test(concordance, holds_where_few_are_shown_and_what_was_found_alone_does_not)
     cr_expect(planted / shown < 0.85, "planted: %g", planted / shown);
 }
 
-Test(concordance, noise_widens_and_refuses_and_says_what_would_do)
+Test(concordance, noise_widens_and_refuses_and_says_what_is_enough)
 {
     double cell[CELLS];
     double before = 0;
@@ -199,7 +194,7 @@ Test(concordance, expects_more_of_all_groups_together_and_the_noise_of_numbers_o
     const double single = concordance_expect(&alone, &one, 6);
     cr_expect(all < group && all > single, "%g, %g, %g", all, group, single);
     cr_expect(of_all > of_group && of_all > alone, "%g, %g, %g", of_all, of_group, alone);
-    /* Of m cells a sum of k has the variance k (1 - k/m), each of 16. */
+    /* A sum of k of m cells has the variance k (1 - k/m), each cell one of 16. */
     const struct concordance_cells shape = {.groups = 2, .bins = 6, .variance = 16};
     const double m = CONCORDANCE_CELLS(2, 6);
     const double k[2][2] = {{(m - 1) / 2, m - 1}, {36, 72}};

@@ -69,7 +69,7 @@ Test(correlate, with_fourth_moments_is_r_s)
         near(figure.estimate.value, correlation[k], 1e-9, "correlation");
         near(figure.estimate.sampling, error[k], 1e-9, "error");
         near(fmax(log(correlate_test(&all, i, j)), -700), fmax(log_p[k], -700), 1e-6, "p");
-        /* An end is kept just so: its error is that at the end. A little is added for what few records may make. */
+        /* An end of the interval has the error at that end. A little is added for the chance of few records. */
         const double end = figure.estimate.high;
         const double own = error[k] * (1 - end * end) / (1 - correlation[k] * correlation[k]);
         const double longer = (end - correlation[k]) / ESTIMATE_Z / own;
@@ -96,7 +96,7 @@ static struct table1_figure pair_of(const double *cell, double variance, bool tw
     return correlate_pair(&all, 0, 1);
 }
 
-/* Of two fair coins the variance of r is (1 - r^2)/n. Whatever else lies in [-1, 1] may vary more. */
+/* For two fair coins the variance of r is (1 - r^2)/n. Other values in [-1, 1] may vary more. */
 Test(correlate, knows_the_table_of_two_values_and_bounds_all_else)
 {
     double cell[TWO_CELLS];
@@ -106,12 +106,6 @@ Test(correlate, knows_the_table_of_two_values_and_bounds_all_else)
     cells_of_two(cell, 1000, 0, 0.1, 0);
     /* Half of the records at 0, the others at the ends at once with independent signs: psi is +-1/variance. */
     near(pair_of(cell, 0, false).estimate.sampling, sqrt(1 / 0.1 / 1000), 1e-12, "the worst");
-}
-
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
 }
 
 /* Mean and deviation of the noise of r over 4,000 draws: the deviation errs by 1.1 %, the mean by 1.6 % of it; 6 % and 8 % have
@@ -128,7 +122,7 @@ Test(correlate, knows_its_noise_and_is_not_biased_by_it)
     for (int draw = 0; draw < DRAWS; draw++) {
         double cell[TWO_CELLS];
         for (size_t k = 0; k < TWO_CELLS; k++) {
-            cell[k] = exact[k] + 30 * normal(&seeded);
+            cell[k] = exact[k] + 30 * seeded_random_normal(&seeded);
         }
         const struct estimate own = pair_of(cell, 900, false).estimate;
         sum += own.value / DRAWS;
@@ -140,7 +134,7 @@ Test(correlate, knows_its_noise_and_is_not_biased_by_it)
     cr_expect(fabs(sum - 0.6) < 0.08 * found + 0.0005, "mean %g", sum);
 }
 
-/* Where half are shown, those are shown whose variances noise has made larger. Planted: r as it is then found. */
+/* If half are shown, they are those whose variances noise has made larger. Planted: r from these variances. */
 Test(correlate, does_not_shrink_what_noise_has_let_through)
 {
     struct seeded_random seeded;
@@ -154,7 +148,7 @@ Test(correlate, does_not_shrink_what_noise_has_let_through)
     for (int draw = 0; draw < 4 * DRAWS; draw++) {
         double cell[TWO_CELLS];
         for (size_t k = 0; k < TWO_CELLS; k++) {
-            cell[k] = exact[k] + sd * normal(&seeded);
+            cell[k] = exact[k] + sd * seeded_random_normal(&seeded);
         }
         const struct table1_figure figure = pair_of(cell, sd * sd, false);
         if (!isnan(figure.estimate.value)) {
@@ -168,8 +162,9 @@ Test(correlate, does_not_shrink_what_noise_has_let_through)
     cr_expect(plain / shown < 0.83, "planted: %g", plain / shown);
 }
 
-/* Of independent columns that are shown just yet. The sampling error at a correlation of 0 says too little of these, the interval's ends do
- * not. So a p-value is 0.05 where it would be less and the interval holds 0: of some draws it is just that. */
+/* Independent columns whose correlation is barely shown. The sampling error at a correlation of 0 is too small for these, the
+ * interval's ends are not. So a p-value is raised to 0.05 if it would be less and the interval holds 0. This happens in some
+ * draws. */
 Test(correlate, tests_by_fourth_moments_reject_only_where_the_interval_leaves_0_out)
 {
     struct seeded_random seeded;
@@ -186,7 +181,7 @@ Test(correlate, tests_by_fourth_moments_reject_only_where_the_interval_leaves_0_
         double cell[FOUR_CELLS];
         struct correlate all;
         for (size_t k = 0; k < FOUR_CELLS; k++) {
-            cell[k] = exact[k] + sd * normal(&seeded);
+            cell[k] = exact[k] + sd * seeded_random_normal(&seeded);
         }
         const struct correlate_moments moments = {cell, 2, 64, both, sd * sd, 20000};
         correlate_init(&all, &moments);
@@ -207,7 +202,7 @@ Test(correlate, tests_by_fourth_moments_reject_only_where_the_interval_leaves_0_
     cr_expect(rejected / shown < 0.06 && mended > 0, "%g and %g", rejected, mended);
 }
 
-Test(correlate, noise_widens_and_refuses_and_says_what_would_do)
+Test(correlate, noise_widens_and_refuses_and_says_what_is_enough)
 {
     double cell[TWO_CELLS];
     double before = 0;
@@ -240,7 +235,7 @@ Test(correlate, stays_between_its_ends_when_noise_takes_it_beyond)
     cr_expect(figure.estimate.low > 0.8 && figure.estimate.low < 1);
 }
 
-/* By the noise: none where the bound will do, else half of its deviation at most. */
+/* The weight by the noise: none if the bound is enough, else at most half of its deviation. */
 Test(correlate, plans_fourth_moments_by_the_noise)
 {
     const struct correlate_public much = {.records = 25000, .variance = 300000, .columns = 2};
@@ -286,9 +281,9 @@ static double middle_length(const struct correlate_public *known, uint32_t fourt
     for (size_t study = 0; study < LENGTHS; study++) {
         double cell[FOUR_CELLS];
         for (size_t k = 0; k < FOUR_CELLS; k++) {
-            cell[k] = exact[k] + sqrt(known->variance) * normal(&seeded);
+            cell[k] = exact[k] + sqrt(known->variance) * seeded_random_normal(&seeded);
         }
-        cell[4] += sqrt(known->records) / 9 * normal(&seeded);
+        cell[4] += sqrt(known->records) / 9 * seeded_random_normal(&seeded);
         const struct correlate_moments moments = {
             cell, 2, fourth, are_two, known->variance, known->records};
         struct correlate all;

@@ -1,4 +1,5 @@
-/* Correlations that are shown just yet: how far below the limit the columns may be. And why an interval without fourth moments is as long as it is. */
+/* Correlations that are barely shown: how far below the limit the columns may be. And the reason for the length of an interval
+ * without fourth moments. */
 
 #include "estimate/cells.h"
 #include "estimate/correlate_private.h"
@@ -18,7 +19,7 @@ static double unit(struct seeded_random *seeded)
     return 1 - seeded_random_unit(seeded);
 }
 
-/* Of deviation 1. */
+/* With a standard deviation of 1. */
 static double laplace(struct seeded_random *seeded)
 {
     return log(unit(seeded) / unit(seeded)) / sqrt(2);
@@ -80,7 +81,8 @@ static struct counted draw_rare(void)
     return out;
 }
 
-/* Of 3,000 or more answers that hold in 93.5 % fewer than 91 % do one time in 10^7; of tests that reject in 6.5 % more than 9 % likewise. */
+/* If intervals hold in 93.5 %, fewer than 91 % of 3,000 or more hold with a probability of 10^-7. If tests reject in 6.5 %, more
+ * than 9 % reject with about the same probability. */
 Test(correlate_choice, holds_where_few_are_shown_and_what_was_found_alone_does_not)
 {
     const struct counted counted = draw_rare();
@@ -166,7 +168,7 @@ static void draw_normal(double *z, struct seeded_random *seeded)
     z[1] = spread * (correlation * own[0] + sqrt(1 - correlation * correlation) * own[1]);
 }
 
-/* The deviation of r over so many studies, and how many of some intervals hold the truth. */
+/* The standard deviation of r over some studies, and how many of some intervals hold the truth. */
 struct spread_of_r {
     double deviation;
     double shown;  /* the interval that correlate_pair gives */

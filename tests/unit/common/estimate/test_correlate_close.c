@@ -1,4 +1,4 @@
-/* Correlations near 1 and -1, and of two rare values: few records matter, so that these say little of how the sample varies. */
+/* Correlations near 1 and -1, and of two rare values: few records matter, so they tell little about the sample's variation. */
 
 #include "estimate/cells.h"
 #include "estimate/correlate_private.h"

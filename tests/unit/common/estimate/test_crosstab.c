@@ -141,7 +141,7 @@ Test(crosstab, fits_margins_and_odds)
     }
 }
 
-/* Of 3 x C cells that are alike: by expected counts where there is no noise, by the noise where there is. */
+/* For 3 x C equal cells: by the expected counts without noise, by the noise otherwise. */
 Test(crosstab, tells_the_smallest_row_that_is_tested)
 {
     for (size_t columns = 2; columns < 4; columns++) {

@@ -106,7 +106,7 @@ Test(evaluate, net_benefits_without_noise_are_r_s)
     near(own.estimate.high, large[0] + half + ESTIMATE_Z * large[1], 1e-4, "high");
 }
 
-/* Of eight records treated at a high threshold the interval would be of next to no data. */
+/* Eight records are treated at a high threshold: too few for an interval. */
 Test(evaluate, a_net_benefit_of_few_who_are_treated_is_refused)
 {
     double cell[CELLS] = {0};
@@ -121,12 +121,6 @@ Test(evaluate, a_net_benefit_of_few_who_are_treated_is_refused)
     const struct table1_column noisy = column_of(cell, 400);
     cr_expect(isnan(evaluate_net_benefit(&noisy, 0, 0.75).estimate.value));
     cr_expect(evaluate_net_benefit(&noisy, 0, 0.75).factor > 1);
-}
-
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
 }
 
 /* Mean and deviation of the noise of an AUC over 4,000 draws: the deviation errs by 1.1 %, the mean by 1.6 % of it; 6 % and 8 % have
@@ -154,7 +148,7 @@ Test(evaluate, knows_the_noise_of_the_auc_and_is_not_biased_by_it)
         struct table1_sizes sizes;
         struct table1_column column;
         for (size_t k = 0; k < CELLS; k++) {
-            cell[k] = exact[k] + 12 * normal(&seeded);
+            cell[k] = exact[k] + 12 * seeded_random_normal(&seeded);
         }
         const struct table1_block block = {cell, 2 * LEVELS, NULL, 144};
         table1_agree(&sizes, &block, 1, 1, records);
@@ -169,7 +163,7 @@ Test(evaluate, knows_the_noise_of_the_auc_and_is_not_biased_by_it)
     cr_expect(fabs(sum - truth) < 0.08 * found + 0.001, "mean %g of %g", sum, truth);
 }
 
-Test(evaluate, noise_widens_and_refuses_and_says_what_would_do)
+Test(evaluate, noise_widens_and_refuses_and_says_what_is_enough)
 {
     double cell[CELLS];
     double before = 0;
@@ -213,12 +207,12 @@ Test(evaluate, a_net_benefit_that_is_shown_just_yet_holds)
         struct table1_column column;
         for (size_t i = 0; i < 2; i++) { /* without the event, with it */
             const double treated = i == 0 ? 11 : 33;
-            sums[i] = treated + sqrt(treated) * normal(&seeded);
+            sums[i] = treated + sqrt(treated) * seeded_random_normal(&seeded);
             cell[i * LEVELS + 6] = sums[i];
             cell[i * LEVELS] = (i == 0 ? 2800 : 700) - sums[i];
         }
         for (size_t k = 0; k < CELLS; k++) {
-            cell[k] += SD_OF_CELL * normal(&seeded);
+            cell[k] += SD_OF_CELL * seeded_random_normal(&seeded);
         }
         const struct table1_block block = {cell, 2 * LEVELS, NULL, SD_OF_CELL * SD_OF_CELL};
         table1_agree(&sizes, &block, 1, 1, 3500);
@@ -266,7 +260,7 @@ static double slope_of_right_risks(size_t levels, double a, double b)
     return fit.b[1] / 4;
 }
 
-/* Why there is no calibration slope of released levels: rounding alone moves it from 1, by more than its interval could say. */
+/* Why released levels have no calibration slope: rounding alone moves it away from 1 by more than its interval's length. */
 Test(evaluate, levels_of_right_risks_have_no_slope_of_one)
 {
     const struct {
@@ -343,7 +337,7 @@ Test(evaluate, expects_a_net_benefit_at_every_threshold)
     for (size_t i = 0; i < THRESHOLDS; i++) {
         const double threshold = (double)(i + 1) / EVALUATE_BANDS;
         const double odds = threshold / (1 - threshold);
-        /* Of a record: 1 with the event, -odds without, 0 where it is not treated. */
+        /* A record's value: 1 with the event, -odds without, 0 if it is not treated. */
         const double treated[] = {1 - threshold, 1};
         const struct table1_half *own[] = {&told.benefit[i], &told.all_treated[i]};
         const struct table1_half *both[] = {&all.benefit[i], &all.all_treated[i]};

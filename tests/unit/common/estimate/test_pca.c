@@ -57,14 +57,9 @@ static void cells_of(double *cell, double records, double r)
     cell[5] = cell[6] = cell[8] = records * 0.1 * r;
 }
 
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
-/* Noise of 20 on sums of 20,000 records is 0.01 on a correlation. A share of 0.6 has then 0.009 at most: sqrt(1 + 2 * 0.4^2) * 0.01 on
- * each of three correlations, of which a third each. 1,000 draws, none beyond 8 of these: by chance in less than 1e-11. */
+/* Noise of 20 on sums of 20,000 records is 0.01 on a correlation. A share of 0.6 then has 0.009 at most: sqrt(1 + 2 * 0.4^2) *
+ * 0.01 on each of three correlations, a third of each. Of 1,000 draws none may be beyond 8 of these; by chance one is with a
+ * probability below 1e-11. */
 Test(pca, a_share_moves_by_less_than_is_told_and_shares_sum_to_one)
 {
     struct seeded_random seeded;
@@ -75,7 +70,7 @@ Test(pca, a_share_moves_by_less_than_is_told_and_shares_sum_to_one)
     for (int draw = 0; draw < DRAWS; draw++) {
         double cell[10];
         for (size_t k = 0; k < 10; k++) {
-            cell[k] = exact[k] + 20 * normal(&seeded);
+            cell[k] = exact[k] + 20 * seeded_random_normal(&seeded);
         }
         const struct pca pca = pca_with(cell, 3, 400);
         cr_assert(pca.is_given);

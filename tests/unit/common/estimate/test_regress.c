@@ -138,8 +138,8 @@ Test(regress, noise_moves_coefficients_as_it_says)
     }
 }
 
-/* The mean cells of hazards of up to 1.1 an interval, of which many leave: a censored record that counted half of its interval
- * would move the first slope by 0.03. */
+/* The mean cells of hazards of up to 1.1 an interval; many records are censored. If a censored record counted half of its
+ * interval, the first slope would move by 0.03. */
 Test(regress, hazards_of_mean_cells_are_the_truth)
 {
     static const double truth[] = {-1.4, -1.2, -0.9, 0.8, 0.5};
@@ -226,8 +226,8 @@ Test(regress, is_not_solved_where_cells_say_nothing)
     cr_expect(!fixture.fit.is_solved);
 }
 
-/* Nobody has the event, and noise makes some: a ratio from it says nothing. Of 200 draws of the noise few are above 1.5 of its
- * deviations, and some are of those without that rule. The seed is fixed. */
+/* Nobody has the event, and noise makes some events: a ratio of them means nothing. Of 200 draws of the noise few are above
+ * 1.5 of its deviations, and some are of those without that rule. The seed is fixed. */
 Test(regress, gives_hardly_anything_where_the_noise_hides_all_events)
 {
     struct seeded_random seeded;
@@ -360,9 +360,9 @@ static void release(const double *exact, double scale, struct seeded_random *see
     regress_solve(&fixture.fit, &fixture.cells);
 }
 
-/* What is refused, and is released again with as much less noise as the refusal says, is given nine times in ten. Of 1,000
- * releases each; the seed is fixed, so that the result does not vary. */
-Test(regress, names_a_factor_that_does)
+/* A refused figure is released again with the noise divided by the refusal's factor. Nine times in ten it is given. Of
+ * 1,000 releases each; the seed is fixed, so that the result does not vary. */
+Test(regress, names_a_factor_that_is_enough)
 {
     static const struct {
         double records[LEVELS]; /* at each of a level's points */

@@ -76,8 +76,8 @@ Test(regress_whole, a_slope_is_that_of_the_values)
     }
 }
 
-/* By even levels of a smooth column a slope on 0 to 5 would be a sixth too steep. Where nobody says what the numbers are, the interval
- * covers both. */
+/* By even levels of a smooth column a slope on 0 to 5 would be a sixth too steep. If the job does not say which numbers these
+ * are, the interval covers both. */
 Test(regress_whole, an_interval_covers_both_readings)
 {
     const double even[] = {sixth, sixth, sixth, sixth, sixth, sixth};
@@ -131,7 +131,7 @@ Test(regress_whole, a_level_without_a_value_counts_for_nothing)
     cr_expect(fabs(world.fit.b[1] - without) < 1e-3, "%g, %g", world.fit.b[1], without);
 }
 
-/* A collector or an agent that errs may release any number of records. */
+/* A faulty collector or agent may release any number of records. */
 Test(regress_whole, any_number_of_records_in_one_level_is_fitted)
 {
     const double first[] = {1, 0, 0};
@@ -150,7 +150,7 @@ Test(regress_whole, any_number_of_records_in_one_level_is_fitted)
     }
 }
 
-/* Counts 0 to 5 of three categories, the last one of which 15 records in 1,415 have; nothing drawn. */
+/* Counts 0 to 5 in three categories; 15 of 1,415 records have the last one. Nothing is drawn. */
 static void set_up_counts(double variance)
 {
     static const double size[] = {1000, 400, 15};
@@ -227,8 +227,8 @@ static struct table1_figure category(size_t level)
     return regress_figure(&world.fit, weight);
 }
 
-/* A category's counts are 9, their noise is the root of 55 times a cell's: 0.3 of them at a variance of 0.17. Near that noise may have
- * made them more by so much that the interval's lower end moves; the common category's does not. */
+/* A category's counts sum to 9, and their noise is sqrt(55) times a cell's: 0.3 of them at a variance of 0.17. Near this value
+ * noise may have raised the sum enough to move the interval's lower end. The common category's end does not move. */
 Test(regress_whole, a_rare_category_of_counts_has_a_lower_end_that_allows_for_its_being_shown)
 {
     set_up_counts(0.005);
@@ -247,8 +247,8 @@ Test(regress_whole, a_rare_category_of_counts_has_a_lower_end_that_allows_for_it
     cr_expect(category(1).estimate.low > 0.1);
 }
 
-/* A linear regression on three categories, the last one of which 20 records in 1,420 have; its outcomes have a mean of 0.7, all others'
- * one of 0. */
+/* A linear regression on three categories; 20 of 1,420 records have the last one. Their outcomes have a mean of 0.7, all others a
+ * mean of 0. */
 static struct estimate rare_mean(double variance)
 {
     static const double cell[] = {300, 400, 300, 120, 160, 120, 0, 6, 14};
@@ -270,8 +270,8 @@ static struct estimate rare_mean(double variance)
     return category(2).estimate;
 }
 
-/* Noise that makes the category's records many makes its mean small: where it is shown just yet, the upper end is further out, by the
- * mean that fewer records have, and by their sampling and noise. */
+/* Noise that raises the category's records lowers its mean. If the mean is barely shown, the upper end is further out: by the
+ * mean with fewer records, and by their sampling and noise. */
 Test(regress_whole, a_rare_category_of_a_linear_regression_has_an_upper_end_that_allows_for_it)
 {
     const struct estimate quiet = rare_mean(0.2);
@@ -306,8 +306,8 @@ static struct table1_figure few_records(enum regress_family family, double recor
     return category(1);
 }
 
-/* Student's t of tables, 2 to 29 degrees of freedom, is met within 3.1 %. Of two records nothing is told: those of a category were
- * its own measure of how sure it is. */
+/* Student's t of tables, 2 to 29 degrees of freedom, is met within 3.1 %. Planted: with two records a category's own values
+ * measured its error. Nothing is told of two records. */
 Test(regress_whole, few_records_of_a_category_are_told_by_students_t)
 {
     static const struct {

@@ -251,7 +251,7 @@ Test(survival, noise_is_carried_by_the_right_gradients)
     }
 }
 
-Test(survival, is_refused_where_noise_leaves_no_meaning_and_says_what_would_do)
+Test(survival, is_refused_where_noise_leaves_no_meaning_and_says_what_is_enough)
 {
     struct survival_cells cells = read_cells(vectors("flchain"), "cells", 2, HOSPITALS);
     const bool both[2] = {true, true};
@@ -275,7 +275,7 @@ Test(survival, is_refused_where_noise_leaves_no_meaning_and_says_what_would_do)
     cr_expect(2 * survival.curve[0].shown >= HOSPITALS && !isnan(survival.curve[1].mean.value));
 }
 
-/* Exact sums say nothing that exact cells do not; and what moves alone is shared by the block. */
+/* Exact sums add nothing to exact cells. The change of a single sum is shared by its block. */
 Test(survival, sums_and_cells_are_made_to_agree_by_least_squares)
 {
     enum { K = 4, BLOCK = 2, M = 2 * K + 2, ALL = M + 2 + 3 };
@@ -287,7 +287,7 @@ Test(survival, sums_and_cells_are_made_to_agree_by_least_squares)
     for (size_t i = 0; i < M; i++) {
         near(released[i], exact[i], 1e-12, "cell", i);
     }
-    /* A sum that is 3 more is believed for a third of it at each of its two cells; the total takes 2 off, by weight. */
+    /* If a sum is 3 too large, each of its two cells gets a third of this. The total takes 2 off, by weight. */
     released[M + 0] = 9;
     survival_balance(released, &cells, 65);
     const double all = 1 + 8.0 / 3 + 0.5; /* 4 blocks of 2 weigh 2/3 each, one of 1 weighs a half */

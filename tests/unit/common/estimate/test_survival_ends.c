@@ -12,7 +12,8 @@
 
 static struct survival survival;
 
-/* Where just enough are at risk at the end, chance is often why: the mean is then too large. Planted: ends that are as far away. */
+/* If barely enough are at risk at the end, chance is often the reason, and the mean is too large. Planted: ends at equal
+ * distances. */
 Test(survival_ends, mean_that_is_shown_just_yet_may_be_less)
 {
     enum { K = 4 };
@@ -33,7 +34,8 @@ Test(survival_ends, mean_that_is_shown_just_yet_may_be_less)
     cr_expect(least > 0.1, "%g", least);
 }
 
-/* Whatever the noise is beside sampling: an interval of both is never within that of the noise alone. */
+/* For every size of the noise: the interval for sampling and noise contains that for the noise
+ * alone. */
 Test(survival_ends, no_interval_of_the_noise_alone_reaches_further)
 {
     enum { K = 4 };
@@ -62,8 +64,8 @@ Test(survival_ends, no_interval_of_the_noise_alone_reaches_further)
     cr_expect(shown > 30, "%zu", shown);
 }
 
-/* A group that is hardly large enough is shown where noise made it larger: all its points' intervals are longer. Planted: a group that is
- * far above the limit, whose intervals are as sampling and noise make them. */
+/* A group that is barely large enough is shown if noise made it larger, so the intervals of all its points are longer. Planted: a
+ * group far above the limit has intervals by sampling and noise alone. */
 Test(survival_ends, a_group_that_is_hardly_large_has_longer_intervals)
 {
     enum { K = 8 };
@@ -99,12 +101,6 @@ static void draw_group(double *own, size_t k, double hazard, size_t records,
     }
 }
 
-static double draw_normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
 /* An eighth of the means are shown: those that chance made larger. Of some 2,400 that are shown 0.963 hold, with a standard
  * deviation of 0.004: one right program in 10^9 fails, at other seeds. Planted: ends as far away as sampling and noise alone would have them. */
 Test(survival_ends, means_that_seldom_are_shown_hold_the_truth)
@@ -126,7 +122,7 @@ Test(survival_ends, means_that_seldom_are_shown_hold_the_truth)
             draw_group(own + g * (2 * K + 1), K, hazard, RECORDS, &seeded);
         }
         for (size_t i = 0; i < SURVIVAL_CELLS(2, K); i++) {
-            own[i] += deviation * draw_normal(&seeded);
+            own[i] += deviation * seeded_random_normal(&seeded);
         }
         survival_balance(own, &cells, 2 * RECORDS);
         for (size_t g = 0; g < 2; g++) {
@@ -163,7 +159,8 @@ Test(survival_ends, no_test_where_intervals_are_so_long_that_it_would_be_biased)
     cr_expect(survival.log_rank_p > 0.99 && !survival.log_rank_is_biased);
 }
 
-/* The same two groups over ten intervals of which each has few: hazards of 1.2 over the time, and half of the second group are lost. */
+/* The same two groups over ten intervals with few deaths each: hazards of 1.2 over the whole time, and half of the second group
+ * are censored. */
 Test(survival_ends, a_test_where_groups_are_not_lost_alike)
 {
     enum { K = 10 };

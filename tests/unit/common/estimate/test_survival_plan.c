@@ -1,5 +1,4 @@
-/* What is planned of a survival before anything is asked: intervals, trees of sums, what to expect, and how large groups have
- * to be. */
+/* The plan of a survival question: intervals, trees of sums, expected widths, and how large groups have to be. */
 
 #include "estimate/survival.h"
 #include "estimate/survival_private.h"
@@ -78,7 +77,7 @@ Test(survival_plan, more_noise_plans_fewer_intervals_and_expects_wider_ones)
     cr_expect(isnan(survival_expect(&known, 20).ratio), "no two groups");
 }
 
-/* Groups of a tenth more than what is told have the figure, of a tenth less not. */
+/* Groups a tenth larger than the named size have the figure, groups a tenth smaller do not. */
 Test(survival_plan, tells_the_smallest_group_of_each_figure)
 {
     for (size_t block = 0; block < 5; block += 4) {
@@ -111,7 +110,8 @@ Test(survival_plan, tells_the_smallest_group_of_each_figure)
     cr_expect(isnan(survival_expect(&one, 12).test_group), "of one group there is no test");
 }
 
-/* Of two groups of one size the small one is like the other; a smaller one has what the answer's rules leave it. */
+/* If two groups have one size, both plans are equal. A smaller group has the figures that the answer's rules
+ * allow. */
 Test(survival_plan, expects_of_a_small_group_what_its_own_records_tell)
 {
     const struct survival_public known = {.records = 6000, .groups = 2, .variance = 25};
@@ -142,7 +142,7 @@ Test(survival_plan, expects_of_a_small_group_what_its_own_records_tell)
         }
         cr_expect(more == 1 || (isnan(told[4]) && isnan(told[5])));
     }
-    /* Without noise: a log rank of a tenth against nine, half of whom die. */
+    /* Without noise: the log rank of a tenth of the records against the rest, half of whom die. */
     const struct survival_public quiet = {.records = 10000, .groups = 2, .variance = 1e-6};
     near(log(survival_expect_small(&quiet, 20, 0.1).ratio), 2.8016 / sqrt(5000 * 0.09), 0.02,
          "log ratio", 0);

@@ -62,19 +62,13 @@ static double total(const double *cell, size_t count)
     return sum;
 }
 
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
 static void add_noise(struct table *t, struct seeded_random *seeded)
 {
     for (size_t i = 0; i < NUMBERS; i++) {
-        t->number[i] += sqrt(t->block[0].variance) * normal(seeded);
+        t->number[i] += sqrt(t->block[0].variance) * seeded_random_normal(seeded);
     }
     for (size_t i = 0; i < TEXTS; i++) {
-        t->text[i] += sqrt(t->block[1].variance) * normal(seeded);
+        t->text[i] += sqrt(t->block[1].variance) * seeded_random_normal(seeded);
     }
 }
 
@@ -172,8 +166,8 @@ Test(table1, noise_widens_every_interval_and_each_holds_the_value)
     cr_expect(fabs(figure[0].estimate.high - 0.3378452) < 1e-6, "%.9g", figure[0].estimate.high);
 }
 
-/* What is refused is given with as much more of epsilon, and of records, as is said; and not with less. */
-Test(table1, says_how_much_more_would_do)
+/* A refused figure is given with the named factor of epsilon, or of records, and not with less. */
+Test(table1, says_how_much_more_is_enough)
 {
     static struct table t;
     struct table1_figure figure[5];
@@ -199,7 +193,7 @@ Test(table1, says_how_much_more_would_do)
     cr_expect(isnan(table1_quantile(&t.column, 0.5).factor), "nobody: no factor would do");
 }
 
-/* Whoever's value is at a step, between two, or anywhere: 1,000 values of each of some patterns, without noise. */
+/* Values at a step, between two, or anywhere: 1,000 values of each pattern, without noise. */
 Test(table1, intervals_hold_however_values_lie_between_steps)
 {
     static struct table t;
@@ -339,7 +333,8 @@ Test(table1, expects_less_of_all_groups_together_than_of_one_without_groups)
     cr_expect(all < table1_expect(&noisy, true, 16).mean.half, "%g", all);
 }
 
-/* Of a number that hardly varies the noise's bar was longer than the interval that has sampling in it, too. */
+/* Planted: for a number that hardly varies the bar of the noise was longer than the interval, which also has
+ * sampling in it. */
 Test(table1, a_deviation_s_interval_reaches_as_far_as_the_noise_s)
 {
     double step[64];
@@ -368,17 +363,17 @@ static void release(struct table1_column *column, const double *cell, double sd,
     double noise[3];
     column->variance = 1.5 * sd * sd;
     for (size_t i = 0; i < 3; i++) {
-        noise[i] = sqrt(column->variance) * normal(seeded);
+        noise[i] = sqrt(column->variance) * seeded_random_normal(seeded);
     }
     for (size_t i = 0; i < 3; i++) {
         column->cell[i] = cell[i] + noise[i] - (noise[0] + noise[1] + noise[2]) / 3;
     }
 }
 
-/* A category of so many records as 2 to 4 deviations of its noise. Where its share is refused with a factor, the share is given with
- * so many times the epsilon, and noise drawn anew, in 86 of 100 or more: nine in ten are promised, and 4,000 draws of which a quarter
- * count have a standard error of 0.01. */
-Test(table1, tells_a_factor_that_does)
+/* A category with as many records as 2 to 4 deviations of its noise. If its share is refused with a factor, the share is given in
+ * at least 86 of 100 new draws with the epsilon times that factor. Nine in ten are promised; a quarter of 4,000 draws count, and
+ * their standard error is 0.01. */
+Test(table1, tells_a_factor_that_is_enough)
 {
     struct seeded_random seeded;
     uint64_t told = 0;

@@ -10,7 +10,7 @@ static double normal_below(double x)
     return erfc(-x / sqrt(2)) / 2;
 }
 
-/* Of two the difference of their noises decides, which is normal with variance 2. */
+/* With two experts the difference of their noises decides; it is normal with variance 2. */
 Test(best, of_two_in_normal_noise_is_a_normal_probability)
 {
     for (double gap = 0; gap < 5; gap += 0.7) {
@@ -21,7 +21,8 @@ Test(best, of_two_in_normal_noise_is_a_normal_probability)
     }
 }
 
-/* Without a gap all are alike. One that begins far behind is not chosen, and leaves the rest as they are. */
+/* Without a gap all experts are equally likely. One with a far larger loss is not chosen, and changes
+ * nothing for the others. */
 Test(best, of_several_without_a_gap_is_one_of_them)
 {
     for (size_t count = 1; count < 9; count++) {

@@ -135,7 +135,7 @@ Test(hedge, a_record_among_many_makes_privacy_nearly_free)
         round[0] = plan_of((enum hedge_strategy)strategy, &usual);
         round[1] = plan_of((enum hedge_strategy)strategy, &problem);
         cr_expect(round[1].regret_bound < round[0].regret_bound);
-        problem.participations = 20; /* as bad as a round in every draw, better in each coin */
+        problem.participations = 20; /* in draws as bad as a round, in each coin better */
         const struct hedge_plan worst = plan_of((enum hedge_strategy)strategy, &problem);
         cr_expect(worst.regret_bound > round[1].regret_bound);
         cr_expect(worst.coins == (strategy == HEDGE_DARTBOARD ? 20 : 0));
@@ -281,7 +281,7 @@ Test(hedge, segments_double)
     cr_expect(hedge_segment((UINT64_C(1) << 53) - 2) == 52);
 }
 
-/* The sum by hand; and it is worse than knowing the horizon, by not too much. */
+/* The sum by hand. It is worse than with a known horizon, within a limit. */
 Test(hedge, an_unknown_horizon_costs_a_constant)
 {
     struct hedge_plan whole;

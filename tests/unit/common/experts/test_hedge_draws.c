@@ -1,5 +1,5 @@
-/* A play's draws and picks are the mechanisms' own, from the same stream, at all of the sensitivity that
- * the game was made with: at half of it they would be others. */
+/* A play's draws and picks are the mechanisms' own, from the same stream, at the whole sensitivity of
+ * the game. At half of it they would differ. */
 
 #include "dp/select.h"
 #include "experts/hedge_play.h"

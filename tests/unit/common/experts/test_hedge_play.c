@@ -34,7 +34,7 @@ static bool is_same(const struct hedge_state *a, const struct hedge_state *b)
            a->tossed == b->tossed && a->drawn == b->drawn;
 }
 
-/* A whole play on losses of nobody; checks every step. Returns what the ledger says was spent. */
+/* A whole play on made-up losses; checks every step. Returns what the ledger says was spent. */
 static struct cost play_all(const struct hedge_run *game, uint64_t *draws)
 {
     struct seeded_random seeded;
@@ -236,7 +236,7 @@ Test(hedge_play, a_failing_source_changes_nothing)
     ledger_free(ledger);
 }
 
-/* A state comes back from a journal and goes on as if nothing had happened; others are refused. */
+/* A state from a journal goes on as before; other states are refused. */
 Test(hedge_play, states_that_cannot_be_are_told_from_those_that_can)
 {
     const struct hedge_run game = game_of(HEDGE_DARTBOARD, &usual, unit_grid);

@@ -61,8 +61,9 @@ static double loss_of_a_draw(const int64_t *a, const int64_t *b, uint64_t one)
 }
 
 /* One sample of 100 dimensions is replaced by its negative, after samples that left coordinate 0
- * level or behind. With x itself for losses the draw loses nearly 4 eta, with (1 + x)/2 at most 2.
- * */
+ * equal to the others or worse. With x itself for losses the draw loses nearly 4 eta, with (1 +
+ * x)/2 at most 2.
+ */
 Test(linear_learner, a_draw_costs_two_eta_and_without_the_map_nearly_four)
 {
     static const int64_t one = 1 << BITS;

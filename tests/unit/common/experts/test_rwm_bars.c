@@ -16,7 +16,7 @@ static double draw_laplace(struct seeded_random *random)
     return (u < 0 ? 1 : -1) * log(1 - 2 * fabs(u) + 1e-300) / sqrt(2);
 }
 
-/* Of so many Laplace draws the mean, rescaled: rounds add up. Standard deviation 1. */
+/* The rescaled mean of some Laplace draws: rounds add up. Its standard deviation is 1. */
 static double draw_sum(struct seeded_random *random, int rounds)
 {
     double sum = 0;

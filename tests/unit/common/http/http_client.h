@@ -122,7 +122,8 @@ static inline bool hear(int client, char *answer)
     }
 }
 
-/* Runs the server for so long, a period at a time, or until the client's answer is whole. Returns when that was. */
+/* Runs the server for a time, period by period, or until the client's answer is whole. Returns the time of the
+ * end. */
 static inline int64_t run_until_closed(struct http *http, int64_t now_ms, int64_t longest_ms,
                                        int client, char *answer)
 {

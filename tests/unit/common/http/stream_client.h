@@ -54,7 +54,7 @@ static inline uint64_t version(void *self)
 }
 
 static char file_path[64];
-static unsigned file_later; /* so often it is still on its way */
+static unsigned file_later; /* how often it is still on its way */
 static unsigned file_asked;
 static bool file_is_gone; /* there is none of that name after all */
 

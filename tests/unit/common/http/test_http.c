@@ -59,7 +59,7 @@ Test(http, answers_nothing_but_the_exact_paths)
     http_free(http);
 }
 
-/* What stands behind the path comes as it was sent: nothing decodes it, and a query is no part of it. */
+/* The rest after the path comes as it was sent: nothing decodes it, and a query is not part of it. */
 Test(http, finds_the_very_names_of_a_route)
 {
     static const char *const other[] = {"/found/",   "/found/8",     "/found/07",  "/found/7/",
@@ -175,7 +175,7 @@ Test(http, without_visitors_nothing_is_due)
     http_free(http);
 }
 
-/* The moment of an answer says nothing of the moment of the question, nor of what the program did. */
+/* The time of an answer depends neither on the time of the question nor on what the program did. */
 Test(http, on_a_grid_nothing_is_looked_at_between_its_points)
 {
     struct http *http = open_at("127.0.0.1:0", true, 1000);

@@ -134,7 +134,7 @@ Test(http_hostile, endless_headers_garbage_and_bodies_are_ended)
     http_free(http);
 }
 
-/* libmicrohttpd aborts where a suspended connection is stopped; here whatever is open may be. */
+/* libmicrohttpd aborts if a suspended connection is stopped. Here any connection may be open. */
 Test(http_hostile, may_be_ended_with_connections_in_every_state)
 {
     static const char *const said[] = {"",
@@ -180,7 +180,8 @@ Test(http_hostile, a_client_that_leaves_in_the_middle_is_forgotten)
         (void)close(client);
         http_run(http, now_ms += PERIOD_MS);
     }
-    /* Of a departure that came together with the last bytes libmicrohttpd hears nothing: the deadline ends it. */
+    /* If a client leaves together with its last bytes, libmicrohttpd does not notice. The deadline ends the
+     * connection. */
     for (int i = 0; i < HTTP_REQUEST_MS / PERIOD_MS + 2; i++) {
         http_run(http, now_ms += PERIOD_MS);
     }

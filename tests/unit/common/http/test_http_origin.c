@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <netinet/in.h>
 
-static struct http_origin of(const char *text)
+static struct http_origin origin_of(const char *text)
 {
     struct sockaddr_in four = {.sin_family = AF_INET};
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(7)};
@@ -19,8 +19,8 @@ static struct http_origin of(const char *text)
 
 static bool same(const char *a, const char *b)
 {
-    const struct http_origin left = of(a);
-    const struct http_origin right = of(b);
+    const struct http_origin left = origin_of(a);
+    const struct http_origin right = origin_of(b);
     return http_origin_equal(&left, &right);
 }
 

@@ -108,8 +108,8 @@ Test(http_stream, is_stopped_with_listeners_and_tells_them)
     hang_up(&client);
 }
 
-/* Who asks at that very moment is heard in the last turn; of one for whom there is nothing to tell a suspended connection
- * would be left. */
+/* A client that asks at the very end is heard in the last turn. If there were nothing to tell it, its connection would
+ * stay suspended. */
 Test(http_stream, is_stopped_while_one_begins_to_listen)
 {
     struct http *http = open_http();
@@ -227,7 +227,7 @@ Test(http_stream, who_has_waited_long_hears_that_there_is_no_such_file)
     http_free(http);
 }
 
-/* Who leaves meanwhile gives its place to others before its time is over. */
+/* A client that leaves meanwhile gives its place to others before its time is over. */
 Test(http_stream, who_leaves_while_a_file_is_on_its_way_gives_up_the_place)
 {
     struct http *http = open_http();

@@ -12,7 +12,8 @@ static size_t count_left(struct client *client, size_t count)
     return left;
 }
 
-/* One that takes all places keeps half of them beside another, and its oldest give way; a third one takes from both. */
+/* An address that has all places keeps half of them once another one comes, and its oldest clients leave. A third
+ * address takes from both. */
 Test(http_stream_share, an_address_that_has_all_gives_way_to_others)
 {
     enum { ALL = HTTP_STREAMS_MAX };

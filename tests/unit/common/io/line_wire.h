@@ -1,4 +1,5 @@
-/* line_wire.h - one line between two ends, with somebody in the middle who owns the wire. For the tests of lines. */
+/* line_wire.h - one line between two ends, and an attacker in the middle who controls the wire. For the tests of
+ * lines. */
 
 #ifndef TESTS_LINE_WIRE_H
 #define TESTS_LINE_WIRE_H
@@ -88,6 +89,20 @@ static inline void wire_pass_bytes(struct wire *wire, const uint8_t *from, size_
 static inline void wire_pass(struct wire *wire, unsigned number)
 {
     wire_pass_bytes(wire, wire->bytes + number * wire->record, wire->record);
+}
+
+/* Passes the first message on in pieces that end after cut (count) bytes. It comes out with its last byte, and not before. */
+static inline void wire_pass_in_pieces(struct wire *wire, const size_t *cut, size_t count,
+                                       int (*hear)(struct line *line))
+{
+    size_t gone = 0;
+    for (size_t i = 0; i < count; i++) {
+        wire_pass_bytes(wire, wire->bytes + gone, cut[i] - gone);
+        gone = cut[i];
+        cr_expect_eq(hear(wire->receiver), -1, "after %zu bytes", gone);
+    }
+    wire_pass_bytes(wire, wire->bytes + gone, wire->record - gone);
+    cr_expect_eq(hear(wire->receiver), 0);
 }
 
 /* The line has ended, and nothing comes out of it any more. hear: the message that came, -2: the line has ended */

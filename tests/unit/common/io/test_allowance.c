@@ -29,7 +29,7 @@ Test(allowance, more_names_than_there_are_places_are_served)
     }
 }
 
-/* Or whoever has used all of his could have it anew by means of others' names. */
+/* Otherwise an operator who has used up an allowance could renew it by using other names. */
 Test(allowance, a_name_that_has_little_left_keeps_its_place)
 {
     cr_assert(take(0, 1000) && take(0, 1000) && !take(0, 1000));
@@ -37,7 +37,7 @@ Test(allowance, a_name_that_has_little_left_keeps_its_place)
         cr_expect(take(i, 1000));
     }
     cr_expect_not(take(0, 1000));
-    /* The place of a name whose bucket is full again is as good as a free one. */
+    /* A name whose allowance is full again gives up its place. */
     cr_expect(take(3 * (size_t)ALLOWANCE_NAMES, 60000));
     cr_expect(take(0, 60000) && take(0, 60000) && !take(0, 60000));
 }

@@ -59,7 +59,7 @@ Test(challenge, a_slow_agent_stays_as_long_as_something_comes)
     cr_expect_eq(verdict, CHALLENGE_STAYS);
 }
 
-/* A limit that is stated: who can be silent for 2.5 s loses its place. */
+/* A known limit: an agent that is silent for 2.5 s loses its place. */
 Test(challenge, an_agent_that_is_silent_for_longer_loses_its_place)
 {
     enum challenge_verdict verdict;
@@ -69,8 +69,8 @@ Test(challenge, an_agent_that_is_silent_for_longer_loses_its_place)
     cr_expect_eq(verdict, CHALLENGE_YIELDS);
 }
 
-/* The program has ended; what it left in its kernel's buffer takes 20 s on a slow line. Bytes that were taken for life
- * would turn away the site's only agent. */
+/* The program has ended; what it left in its kernel's buffer takes 20 s on a slow line. If bytes counted as life, the
+ * site's only agent would be turned away. */
 Test(challenge, the_bytes_of_a_program_that_has_ended_do_not_keep_its_place)
 {
     enum challenge_verdict verdict;

@@ -69,7 +69,7 @@ Test(daemon, a_hundred_thousand_entries_of_every_level_are_a_bounded_log)
     }
 }
 
-/* Behind its loop a program writes results, before it there are files to check: there a signal ends nothing. */
+/* Before its loop a program checks files, after it it writes results. A signal at these times ends nothing. */
 Test(daemon, a_signal_waits_for_who_hears_of_it)
 {
     static const int asked[] = {SIGTERM, SIGINT};
@@ -93,7 +93,8 @@ static void sleep_ms(int64_t ms)
     }
 }
 
-/* How a program ends that makes results for so long, and is sent the signal at these times; -1: it is killed. */
+/* Returns the exit code of a program that makes results for some time and gets the signal at these times, or
+ * -1 if it is killed. */
 static int code_of_hurried(int signal, const int64_t *at_ms, size_t count, int64_t results_ms)
 {
     enum { MADE = 17 };
@@ -120,7 +121,7 @@ static int code_of_hurried(int signal, const int64_t *at_ms, size_t count, int64
     return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
 }
 
-/* One signal leaves the results time, as do two at once. One that comes later wants the end. */
+/* One signal, or two at once, leave time for the results. A later one ends the program at once. */
 Test(daemon, who_asks_again_while_results_are_made_does_not_wait)
 {
     enum { LATE_MS = STOP_AGAIN_MS + 200, RESULTS_MS = 500, FOREVER_MS = 60000, MADE = 17 };
@@ -138,7 +139,7 @@ static int lists(const struct arguments *arguments)
     return puts("hospital-1") >= 0 ? 0 : 3;
 }
 
-/* Whoever keeps a ledger's list in a file must hear that the disk was full. */
+/* A person who writes a ledger's list to a file must hear that the disk was full. */
 Test(daemon, a_command_whose_words_are_lost_does_not_end_well)
 {
     static const struct daemon_command commands[] = {{"list", NULL, lists, {{0}}}};

@@ -1,5 +1,5 @@
 /* A piece that is asked for again while it waits is not sent twice, and one that is lost is. What waits is the same whatever is
- * repeated. Who takes too little is cut where it is the cause, and not where all take little alike. */
+ * repeated. An agent that takes too little is cut if it delays others, and not if all take little. */
 
 #include "io/endpoint_lines.h"
 #include "owed_rig.h"
@@ -71,7 +71,7 @@ Test(owed, what_a_connection_has_lost_comes_again_at_once)
     rig_free(&rig);
 }
 
-/* A narrow link, of which this agent has a small part: what it was given comes, but slowly. */
+/* This agent has a small part of a narrow link: what it was given arrives, but slowly. */
 Test(owed, what_is_taken_slowly_is_not_sent_twice)
 {
     rig_init(&rig, ALL, TAKE_MS);
@@ -88,7 +88,7 @@ Test(owed, what_is_taken_slowly_is_not_sent_twice)
     rig_free(&rig);
 }
 
-/* Whatever the counts say: a piece does not wait for ever. */
+/* Also with wrong counts a piece does not wait for ever. */
 Test(owed, what_seems_to_wait_for_a_minute_comes_again)
 {
     rig_init(&rig, ALL, TAKE_MS);
@@ -130,7 +130,7 @@ Test(owed, a_fetch_that_is_held_back_and_repeated_adds_nothing)
     rig_free(&rig);
 }
 
-/* Of three that were asked for the first is lost, and the others are held back. */
+/* The first of three messages that were asked for is lost, and the others are held back. */
 Test(owed, a_lost_piece_comes_before_those_that_are_held_back)
 {
     fill();
@@ -266,7 +266,7 @@ Test(owed, what_was_so_before_a_rest_cuts_nobody)
     rig_free(&rig);
 }
 
-/* Agent 7 has asked for more than its share: it waits for itself alone. Those who are slow need not pay for that. */
+/* Agent 7 has asked for more than its share, so it waits for itself alone. No slow agent is cut for that. */
 Test(owed, nobody_is_cut_while_nobody_waits_for_others)
 {
     static const uint64_t none[TAKERS] = {0};
@@ -307,7 +307,7 @@ Test(owed, who_asks_for_little_does_not_come_before_those_who_wait)
     rig_free(&rig);
 }
 
-/* Also while nobody waits, and nobody looks for that reason. */
+/* Also while nobody waits, so that nothing calls for a look. */
 Test(owed, what_has_arrived_is_told_as_waiting_no_longer)
 {
     rig_init(&rig, ALL, TAKE_MS);
@@ -320,7 +320,8 @@ Test(owed, what_has_arrived_is_told_as_waiting_no_longer)
     rig_free(&rig);
 }
 
-/* Else a first model goes over CURVE from its first piece to its last, and each piece waits twice for each agent. */
+/* Otherwise a first model goes over CURVE from its first piece to its last, and each piece waits twice for each
+ * agent. */
 Test(owed, a_large_transfer_that_begins_waits_a_moment_for_a_line_that_is_being_opened)
 {
     rig_init(&rig, ALL, TAKE_MS);

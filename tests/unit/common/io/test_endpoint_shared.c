@@ -1,5 +1,5 @@
-/* Both ends of lines with pieces that are sealed once: who gets such, how often something is sealed, and what an agent does when
- * one that came was not what its digest says. */
+/* Both ends of lines with pieces that are sealed once: which agents get them, how often a piece is sealed, and what an agent
+ * does with one that does not match its digest. */
 
 #include "io/endpoint_lines.h"
 #include "owed_rig.h"

@@ -1,6 +1,6 @@
-/* Payloads that are sealed once and go over several lines, with somebody in the middle who owns a wire, and with a fellow who has the
- * keys of such payloads as well. Records stand in their order as before. What the fellow puts in a payload's place comes out as a
- * payload of that very message: its digest has to show it. */
+/* Payloads that are sealed once and go over several lines, with an attacker in the middle who controls a wire, and another agent
+ * that has the keys of such payloads. Records keep their order. A payload that this agent forges comes out as the payload of that
+ * message, and its digest has to show the forgery. */
 
 #include "io/shared.h"
 
@@ -109,15 +109,8 @@ Test(line_shared, a_message_comes_out_with_its_last_byte_alone)
 {
     static const size_t cut[] = {1, 4, HEADER - 1, HEADER, HEADER + 1, RECORD - 17, RECORD - 1};
     struct wire wire;
-    size_t gone = 0;
     start(&wire);
-    for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
-        wire_pass_bytes(&wire, wire.bytes + gone, cut[i] - gone);
-        gone = cut[i];
-        cr_expect_eq(hear(wire.receiver), -1, "after %zu bytes", gone);
-    }
-    wire_pass_bytes(&wire, wire.bytes + gone, RECORD - gone);
-    cr_expect_eq(hear(wire.receiver), 0);
+    wire_pass_in_pieces(&wire, cut, sizeof cut / sizeof cut[0], hear);
     wire_stop(&wire);
 }
 
@@ -225,7 +218,7 @@ Test(line_shared, a_fellows_payload_comes_out_as_that_messages_and_no_others)
     wire_stop(&wire);
 }
 
-Test(line_shared, whoever_has_not_asked_for_such_ones_ends)
+Test(line_shared, an_agent_that_has_not_asked_for_shared_pieces_ends)
 {
     struct wire wire;
     start(&wire);

@@ -297,7 +297,7 @@ Test(roster_watch, a_broken_or_missing_file_keeps_the_list, .init = setup, .fini
     cr_expect(changed);
 }
 
-/* A key that is gone may be one that was revoked. */
+/* A key that is missing may have been revoked. */
 Test(roster_watch, without_memory_a_change_is_not_lost, .init = setup, .fini = teardown)
 {
     struct roster_watch watch = {.path = scratch_path(&scratch, "agents")};

@@ -103,7 +103,7 @@ Test(job, numbers_its_rounds_through_all_stages)
     job_free(&job);
 }
 
-Test(job, has_no_stage_behind_its_last_round, .signal = SIGABRT)
+Test(job, has_no_stage_after_its_last_round, .signal = SIGABRT)
 {
     struct job job;
     uint32_t within = 0;

@@ -192,7 +192,7 @@ Test(job_again, says_nothing_of_questions_that_differ)
                 "chosen: true}], batch: 500, share: 0.2, grid_bits: 10}\n");
 }
 
-/* Behind the jobs of compose/ stand files of other programs, which are no jobs. */
+/* compose/ also has files of other programs, which are not jobs. */
 Test(job_again, says_nothing_of_the_jobs_that_are_shipped)
 {
     static char text[1 << 16];
@@ -232,7 +232,8 @@ Test(job_again, knows_a_model_under_another_name)
     job_free(&job);
 }
 
-/* A question is cut behind a letter, whatever its bytes: JSON holds no other. */
+/* A question is cut after a whole letter, whatever its bytes, because JSON holds only whole
+ * letters. */
 Test(job_again, shows_whole_letters)
 {
     static const char asked[] =
@@ -273,7 +274,7 @@ Test(job_again, looks_at_the_questions_of_a_conjunction)
     job_free(&job);
 }
 
-/* As many as a job's text holds, each of which hardly any record is counted by. */
+/* As many questions as a job's text holds, each of which counts hardly any record. */
 Test(job_again, takes_little_time_whatever_the_job)
 {
     static char stages[64000];
@@ -299,7 +300,8 @@ Test(job_again, takes_little_time_whatever_the_job)
     job_free(&job);
 }
 
-/* Of a stage with many questions: counts that one record in very many tells apart, or tables beside counts that they do not tell. */
+/* A stage with many questions: counts that only one record in very many tells apart, or tables beside counts that do not follow
+ * from them. */
 static double seconds_of(const char *odd, const char *even)
 {
     static char stages[64000];

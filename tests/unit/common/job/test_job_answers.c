@@ -1,4 +1,4 @@
-/* What a statistics, a predict and a Gaussian query stage may be, and the whole message where they may not. */
+/* Valid statistics, predict and Gaussian query stages, and the whole message for invalid ones. */
 
 #include "job/round.h"
 #include "learn/kernel_machine.h"
@@ -269,7 +269,7 @@ Test(job_answers, refusals_of_predict_name_place_and_remedy)
         "job.yml:11:27: stages[0].loss: judges experts, and none can be learned by it: write logistic or hinge");
 }
 
-/* A kernel machine's Gram matrix has an end. */
+/* A kernel machine's Gram matrix has a largest size. */
 Test(job_answers, more_records_than_a_kernel_machine_takes_are_refused_before_anything_runs)
 {
     struct job job;

@@ -1,6 +1,6 @@
-/* What stages that ask, choose, descend or stream may not be: contradictions, wishes that nobody
- * would hear and answers that would be paid twice, each refused with place, key and remedy before
- * anything is spent. */
+/* Invalid stages that ask, choose, descend or stream: contradictions, keys without effect, and
+ * answers that would be charged twice. Each is refused with place, key and remedy before anything
+ * is spent. */
 
 #include "job/job.h"
 

@@ -1,5 +1,5 @@
-/* The data section of a job: labels of three kinds, series, feature maps; what they become, and the
- * whole message that each mistake gives. */
+/* The data section of a job: labels of three kinds, series and feature maps, how they are read, and
+ * the whole message for each mistake. */
 
 #include "job/job.h"
 

@@ -1,5 +1,5 @@
-/* Exact sums that a draw looks at must not wrap, whoever answers: draws have no noise to hide it in. And
- * what draws cost where nobody knows how many there will be. */
+/* Exact sums that a draw looks at must not wrap, whichever sites answer, because draws have no noise
+ * that hides it. And the price of draws whose number is not known beforehand. */
 
 #include "account/renyi.h"
 #include "job/round.h"
@@ -263,10 +263,10 @@ static void price_both(uint64_t price[2], const char *first, const char *second)
     job_free(&job);
 }
 
-/* Where stages of draws are more than the job admits together, those of a known horizon give way by
- * the same part of their shares, and the order is nothing to what any of them gets: were the first
- * one lowered alone, equal ones would get unequal prices and the third row would be refused. What there
- * is room for they keep. */
+/* Where stages of draws are more than the job admits together, those of a known horizon give way by the
+ * same part of their shares, and the order is nothing to what any of them gets: were the first one
+ * lowered alone, equal ones would get unequal prices and the third row would be refused. If there is
+ * room, they keep their shares. */
 Test(job_draws, several_stages_give_way_alike_in_any_order)
 {
     static const char *const pair[][2] = {

@@ -83,7 +83,7 @@ static double best_chance(const struct job *job)
 
 #define EVERY "record", "central", "0.000001", ""
 
-/* Experts whose eta is free cost next to nothing: the rest is for the last pick. */
+/* Experts whose eta is free cost almost nothing: the rest is for the last pick. */
 Test(job_last, the_last_pick_gets_what_is_left_of_the_share)
 {
     static const struct setting settings[] = {{EVERY, "rwm", 4, "0.2", ""},

@@ -97,7 +97,8 @@ Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_w
     cr_expect_eq(most, 8);
 }
 
-/* Of a number too it looks where noise is small, and steps more often. Its first column is the label: there are no counts. */
+/* A number too has a look if noise is small, and then more steps. The first column of its sums is the label: there are no
+ * counts. */
 Test(job_learn, plans_for_a_number)
 {
     static const struct {
@@ -227,7 +228,7 @@ Test(job_learn, takes_what_the_other_stages_leave)
     job_free(&job);
 }
 
-/* Where nothing is left, the message is about what takes it, and says a remedy that a learn stage can follow. */
+/* If no epsilon is left, the message names what takes it, and a remedy that a learn stage can follow. */
 Test(job_learn, says_what_is_wrong_where_nothing_is_left_for_it)
 {
     static const char TWO[] = "stages[1].share: is missing in two stages";
@@ -287,7 +288,7 @@ Test(job_learn, says_a_remedy_that_it_takes_where_numbers_do_not_fit)
     }
 }
 
-/* Next to nothing of epsilon is left: the noise is beyond all numbers, and one step is better than none. */
+/* Almost no epsilon is left: the noise exceeds all numbers, and one step is better than none. */
 Test(job_learn, steps_once_at_least_whatever_the_noise_on_a_number)
 {
     struct learn_stage own = {.is_number = true};

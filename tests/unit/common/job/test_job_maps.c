@@ -1,5 +1,5 @@
-/* A stage's own feature map: what becomes of the job's features, what the stage then answers, what a
- * record moves; and the whole message that each mistake gives. */
+/* A stage's own feature map: the job's features with it, the stage's answer, how far a record moves
+ * it, and the whole message for each mistake. */
 
 #include "job/job.h"
 #include "job/round.h"

@@ -1,4 +1,4 @@
-/* A job of masked sums: whom it counts on, and what is refused with which remedy. */
+/* A job of masked sums: how many sites it counts on, and its refusals with their remedies. */
 
 #include "dp/mechanism.h"
 #include "job/job.h"
@@ -37,7 +37,7 @@ static enum status parse(const char *trust, const char *delta, const char *cohor
     return job_parse(&job, (struct slice){whole, (size_t)size}, "job.yml", &why);
 }
 
-Test(job_masked, counts_on_so_many_honest_sites_as_its_text_says)
+Test(job_masked, counts_on_as_many_honest_sites_as_its_text_says)
 {
     cr_assert_eq(parse("distributed", "delta: 0", "minimum: 21, dishonest: 8, honest: 13", QUERY),
                  STATUS_OK, "%s", why.text);

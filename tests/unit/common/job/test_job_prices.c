@@ -1,6 +1,6 @@
-/* What a job's text makes its stages pay and bound, by reckonings of the test's own: every pass is paid
- * for, every unit of its kind, every record that a day is in, every class, and the noise of central trust
- * is for the agent with the fewest records. */
+/* The prices and bounds of a job's stages, against computations of the test's own. Every pass is charged,
+ * with every record of a unit, every record that a day is in, and every class. The noise under central
+ * trust is for the agent with the fewest records. */
 
 #include "job/reach.h"
 #include "job/round.h"
@@ -28,7 +28,7 @@ struct trial {
     const char *unit;
     const char *trust;
     const char *delta;
-    const char *cohort; /* behind the minimum */
+    const char *cohort; /* after the minimum */
     const char *stages;
 };
 
@@ -362,7 +362,7 @@ Test(job_prices, a_play_is_planned_for_the_unit)
     }
 }
 
-/* What would pay less than it shows is refused. */
+/* A stage that would be charged less than it reveals is refused. */
 Test(job_prices, what_has_no_price_is_refused)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* A batch that is a share of each agent's records: what it comes to, what is refused, and that noise and price
- * are the same at every agent. */
+/* A batch that is a share of each agent's records: its size, its refusals, and that noise and price are the
+ * same at every agent. */
 
 #include "job/reach.h"
 #include "job/round.h"

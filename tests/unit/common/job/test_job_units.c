@@ -1,6 +1,6 @@
-/* Of unit round the rounds of one pass are charged once, also where another stage shows at once what
- * this one shows in several: each gets noise for all that such a unit moves. Here an update shows 1200
- * records in one round: noise for one round's 100 would lose 12 times what is charged. */
+/* With unit round the rounds of one pass are charged once, also if another stage shows in one round
+ * what this one shows in several. Each round gets noise for all that such a unit moves. Here an update
+ * shows 1200 records in one round: noise for one round's 100 would lose 12 times what is charged. */
 
 #include "job/reach.h"
 #include "job/round.h"
@@ -118,7 +118,7 @@ static void check(const struct layout *layout, const char *trust)
     job_free(&job);
 }
 
-/* Where a unit is in several segments, each of which spends the whole budget, it would pay in each. */
+/* A unit that is in several segments would pay in each of them, and each spends the whole budget. */
 static void check_segments(const struct layout *layout)
 {
     struct job job;

@@ -80,7 +80,7 @@ Test(job_words, are_the_same_for_every_agent)
     }
 }
 
-/* A sum modulo 2^32: of so many sites' 20 records, each worth 2^grid_bits, and of their noise. */
+/* A sum modulo 2^32: over some sites' 20 records, each worth 2^grid_bits, and their noise. */
 Test(job_words, of_masked_answers_are_as_wide_as_their_sum_needs)
 {
     static const struct {
@@ -156,7 +156,8 @@ Test(job_words, of_long_noisy_answers_have_two_bytes)
     }
 }
 
-/* Shares of few records and of many: an agent rounds to the steps that the coordinator reads, whatever it holds. */
+/* Shares of few records and of many: an agent always rounds to the steps that the coordinator reads, however many
+ * records it has. */
 Test(job_words, are_rounded_to_the_same_steps_by_every_agent)
 {
     static const char *const stage[] = {STEPS("0.01 %", "1", "20", ", share: 1"),

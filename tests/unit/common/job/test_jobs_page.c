@@ -30,7 +30,7 @@ static char *page_read(const char *path)
     return page;
 }
 
-/* Finds the next job of the page: its text, or an empty one behind the last. */
+/* Finds the next job of the page: its text, or an empty one after the last. */
 static struct slice next_job(const char **at)
 {
     const char *begin = strstr(*at, fence);
@@ -240,7 +240,7 @@ Test(jobs_page, has_parts_of_jobs_that_are_parts_of_jobs)
     cr_assert_geq(blocks, 4, "the page has %zu parts", blocks);
 }
 
-/* What a line wrapper did to the page once. */
+/* Planted: a fault that a line wrapper once made on the page. */
 Test(jobs_page, would_refuse_a_part_that_was_wrapped)
 {
     struct why why = {{0}};
@@ -264,7 +264,7 @@ Test(jobs_page, would_refuse_a_part_that_was_wrapped)
         next_block("```\n\n    map: in a fence\n```\n\ntext\n    behind text\n", &fenced));
 }
 
-/* What the tests above look for could be missed. */
+/* Planted: faults that the tests above must find. */
 Test(jobs_page, would_miss_what_is_not_there)
 {
     cr_expect(names("say `batch` or {rounds: 3}", "batch"));

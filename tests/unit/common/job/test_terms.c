@@ -173,7 +173,8 @@ Test(terms, of_many_experts_promise_no_regret_above_one)
     job_free(&job);
 }
 
-/* Averaged over many rounds small noise looks smaller still: one step must not be all noise. */
+/* Small noise looks even smaller when it is averaged over many rounds. But a single step must not
+ * be all noise. */
 Test(terms, of_an_update_look_at_one_step_too)
 {
     read_job(
@@ -360,7 +361,7 @@ Test(terms, of_answers_by_site_are_of_one_site)
     struct terms terms = tell(0, 4);
     const double noise = sqrt(2) * 2 / 200;
     const double half = hypot(1.959964 * sqrt(0.25 / 200), 2.1183 * noise);
-    /* Of four sites that are alike: Student's t with 3 degrees of freedom, 3.182446. */
+    /* For four equal sites: Student's t with 3 degrees of freedom, 3.182446. */
     const double joined = half / 1.959964 * 3.182446 / 2;
     cr_assert_eq(terms.line_count, 7);
     close_to(terms.line[2].bar, half, 1e-4, "a share");

@@ -100,7 +100,7 @@ Test(work, a_state_is_fetched_as_a_model_is)
     job_free(&job);
 }
 
-/* Half of the bytes where the job says so; any other size is no size. */
+/* Half of the bytes if the job says so; any other size is refused. */
 Test(work, a_short_state_is_half_as_long)
 {
     static const char update[] =

@@ -1,4 +1,5 @@
-/* A document is built whole or not at all: what could not be added takes the list with it, wherever it was in it. */
+/* A document is built whole or not at all: if one item cannot be added, the whole list is dropped, at every
+ * depth. */
 
 #include "json/json_text.h"
 

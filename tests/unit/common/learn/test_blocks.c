@@ -41,7 +41,7 @@ static struct schema three_blocks(void)
     return schema;
 }
 
-Test(blocks, stand_one_behind_the_other)
+Test(blocks, follow_one_another)
 {
     struct schema schema = three_blocks();
     const struct block plain = block_at(&schema, 0);

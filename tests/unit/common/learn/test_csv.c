@@ -67,7 +67,7 @@ Test(csv, reads_quotes_line_ends_and_a_byte_order_mark)
     reading_end(&reading);
 }
 
-/* One line alone: its only record has these fields, and the one behind it is untouched. */
+/* One line alone: its only record has these fields, and the next one is untouched. */
 static void line_is(const char *line, size_t size, const char *const *field, size_t count,
                     bool is_broken)
 {
@@ -128,7 +128,8 @@ Test(csv, divides_at_the_separator_that_is_asked_for)
     fclose(file);
 }
 
-/* A blank line between records is one itself, or whoever blanks a record would move the others. */
+/* A blank line between records is a record. Otherwise a person who blanks a record would move the
+ * others. */
 Test(csv, takes_blank_lines_between_records_as_records)
 {
     struct reading reading = reading_of("h\n\n\r\nb\n", 7);
@@ -154,7 +155,7 @@ Test(csv, ignores_blank_lines_at_the_end)
     reading_end(&reading);
 }
 
-/* What does not fit is not there: the field that is cut, and what stands behind it. */
+/* A field that does not fit is missing as a whole, and so is everything after it. */
 Test(csv, cuts_a_record_that_is_too_long)
 {
     for (size_t over = 0; over <= 1; over++) {
@@ -214,8 +215,8 @@ Test(csv, splits_records_into_shares_that_each_have_the_header)
     fclose(table);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) /* the sanitizer's heap does not tell what it holds */
-/* What the heap holds behind the first record of a table, beside its text. */
+#if !defined(__SANITIZE_ADDRESS__) /* the sanitizer's heap does not tell its size */
+/* What the heap holds after the first record of a table, beside its text. */
 static size_t heap_of(const char *text, size_t size)
 {
     FILE *file = fmemopen((void *)text, size, "r");

@@ -1,5 +1,5 @@
-/* From a table to features, by public knowledge alone. Every text in a cell has a meaning; what can be
- * refused is the header line, and no refusal repeats what stands in it. */
+/* From a table to features, by public knowledge alone. Every text in a cell can be read. Only the
+ * header line can be refused, and no refusal repeats its text. */
 
 #include "learn/dataset.h"
 

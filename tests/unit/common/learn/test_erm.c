@@ -105,8 +105,8 @@ Test(erm, fast_and_sure_agree_for_every_loss_and_shape)
     }
 }
 
-/* Two records so alike that each coordinate undoes the other's step: descent gives up, says so, and
- * the sure method's result is what comes out, to the last bit. */
+/* Two records that are so similar that each coordinate undoes the other's step: descent gives up
+ * and says so. The result is the sure method's, to the last bit. */
 Test(erm, where_descent_gives_up_the_sure_method_follows)
 {
     double x[] = {1, 1 - 0x1p-15};

@@ -1,7 +1,7 @@
 /* Feature maps: public numbers that are the same everywhere, norms of at most 1 in the reals, inner
- * products that are the kernel's. Every check is shown to catch the wrong variants that one might
- * write. All seeds are fixed, so nothing fails by chance; as random checks, each bound is one that
- * chance exceeds with probability below 1e-6. */
+ * products that are the kernel's. Planted: each check catches likely wrong variants. All seeds are
+ * fixed, so nothing fails by chance; as random checks, each bound is one that chance exceeds with
+ * probability below 1e-6. */
 
 #include "learn/features.h"
 
@@ -245,7 +245,7 @@ Test(features, fourier_norms_are_1_but_never_more)
             const long double norm = square_norm(z, count[n] + 1);
             cr_assert(norm <= 1 && norm > 1 - 1e-13L, "%zu: %Lg", count[n], 1 - norm);
             cr_assert(z[count[n]] == schema_constant(&schema));
-            /* The form that must not be used: the same angles, one cosine each and a phase. */
+            /* Planted: the wrong form, with the same angles, one cosine each and a phase. */
             long double unpaired = 0;
             for (size_t j = 0; j < count[n]; j += 2) {
                 const double wave = cos(atan2(z[j + 1], z[j]) + 6.28 * seeded_random_unit(&random));

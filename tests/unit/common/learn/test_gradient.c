@@ -45,7 +45,8 @@ static void clip(const struct gradient *gradient, int64_t *value, size_t count)
     }
 }
 
-/* Of output o, by the definition; both ways share the exponential, to agree to the last bit. */
+/* The slope of output o by the definition. Both ways share the exponential, so that they agree to
+ * the last bit. */
 static double slope_by_the_book(const struct problem *problem, size_t row, size_t o)
 {
     const struct gradient *gradient = &problem->gradient;
@@ -283,7 +284,7 @@ Test(gradient, a_quotient_of_products_above_2_to_the_53_is_not_rounded_up)
     cr_assert_gt(misled, 100, "doubles are wrong often enough: %d", misled);
 }
 
-/* Values of 52 bits, so many of them that a sum in doubles would lose the last ones. */
+/* Values of 52 bits, enough of them that a sum in doubles would lose the last bits. */
 Test(gradient, sums_above_2_to_the_53_are_whole_numbers)
 {
     enum { ROWS = 1001 };

@@ -1,5 +1,5 @@
-/* Columns found in a header line: another separator and nearly the same name are told from a missing
- * column, and what may be a record is not repeated. */
+/* Columns found in a header line: another separator, or nearly the same name, is distinguished from
+ * a missing column. A message does not repeat what may be a record. */
 
 #include "learn/header.h"
 
@@ -73,7 +73,7 @@ Test(header, tells_separators_and_near_names_from_missing_columns)
     }
 }
 
-Test(header, finds_a_column_behind_each_separator)
+Test(header, finds_a_column_after_each_separator)
 {
     struct why why = {{0}};
     cr_expect_eq(need("age;\"x;y\"\n", ';', "x;y", &why), STATUS_OK);
@@ -86,7 +86,7 @@ Test(header, finds_a_column_behind_each_separator)
 
 /* For a person who holds the table, as in `simulate`: also what is a few slips away, but no number and no guess
  * among two. */
-Test(header, shows_the_nearest_name_to_whoever_holds_the_table)
+Test(header, shows_the_nearest_name_to_the_holder_of_the_table)
 {
     static const struct {
         const char *line, *column, *wanted;

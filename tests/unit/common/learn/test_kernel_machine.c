@@ -122,7 +122,7 @@ Test(kernel_machine, fast_and_sure_agree)
     }
 }
 
-/* Given no time at all the fast methods must say that they certify nothing. */
+/* Without any time the fast methods must say that they certify nothing. */
 Test(kernel_machine, what_is_not_reached_is_not_certified)
 {
     for (int k = 0; k < EVERY; k++) {

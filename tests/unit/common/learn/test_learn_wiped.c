@@ -1,5 +1,5 @@
-/* What sums over records give back to the heap: no partial sum, and no record's gradient, as doubles or as
- * whole numbers. */
+/* Sums over records free no memory that holds a partial sum or a record's gradient, as doubles or as whole
+ * numbers. */
 
 #include "learn/gradient.h"
 #include "learn/moments.h"

@@ -157,8 +157,8 @@ Test(loss, has_names)
     cr_assert(loss_from_name(&kind, "Hinge") == STATUS_NOT_FOUND && kind == LOSS_ZERO_ONE);
 }
 
-/* What solvers ask of a loss, from its own descriptor: Newton's method steps by this second derivative,
- * and one of another loss - Huber's for the logistic one, planted - is seen. */
+/* What solvers need of a loss comes from its own descriptor: Newton's method steps by this second
+ * derivative, and one of another loss - Huber's for the logistic one, planted - is seen. */
 Test(loss, every_loss_has_what_its_solver_asks_and_its_second_derivative_is_its_own)
 {
     bool planted = false;

@@ -1,4 +1,5 @@
-/* model.json: what is written is read back whole, and nothing else is taken for a model. */
+/* model.json: a model that is written is read back whole, and nothing else is accepted as a
+ * model. */
 
 #include "learn/model.h"
 

@@ -1,4 +1,4 @@
-/* Online regression: known values, what a stream may be, and that cutting it changes nothing. */
+/* Online regression: known values, valid streams, and that cutting a stream changes nothing. */
 
 #include "learn/online.h"
 
@@ -47,7 +47,7 @@ Test(online, what_one_record_moves_takes_known_values)
     cr_assert(near(online_norm(&small, 1), 0.3 * pow(20, -0.99) * less), "the first step");
 }
 
-/* Never above the published form, at any place of the stream: where both hold, ours is used. */
+/* At every place of the stream ours is at most the published form. If both hold, ours is used. */
 Test(online, the_published_bounds_are_never_smaller)
 {
     struct seeded_random random;

@@ -1,5 +1,5 @@
-/* A rehearsal against what must hold of it whatever its prior is: it repeats, it costs nothing where there is no noise,
- * and each part of the noise costs. */
+/* What must hold for a rehearsal with any prior: it repeats, nothing is lost without noise, and each part of the noise
+ * costs something. */
 
 #include "learn/rehearsal.h"
 #include "learn/rehearsal_table.h"
@@ -68,7 +68,7 @@ Test(rehearsal, repeats_itself_by_its_seed_alone)
     cr_assert(ne(dbl, once.reached.mean, other.reached.mean));
 }
 
-/* After products nothing is lost, in the mean over tables of all kinds. After sums, columns that go together are learned
+/* After products nothing is lost, in the mean over tables of all kinds. After sums, correlated columns are learned
  * slowly, even without noise. */
 Test(rehearsal, loses_little_without_noise)
 {
@@ -104,15 +104,16 @@ Test(rehearsal, every_noise_costs)
         plan[0].tune.steps = plan[1].tune.steps = part < 4 ? 1 : 0;
         *noise[part] = part < 3 ? 5000 : 1000;
         cr_assert(eq(int, rehearsal_play(answer, plan, 2, TABLES, 4), STATUS_OK));
-        /* A step mends wrong counts, and what a clip keeps is guessed well enough: their noise changes something, no more. */
+        /* A step corrects wrong counts, and the guess of what a clip keeps is good enough: their noise changes the result
+         * only a little. */
         const double most = part > 0 && part < 4 ? answer[0].lost.mean + 0.005 : -1;
         cr_assert(gt(dbl, answer[1].lost.mean, most), "part %d", part);
         cr_assert(ne(dbl, answer[1].lost.mean, answer[0].lost.mean), "part %d", part);
     }
 }
 
-/* Plans side by side have the same tables, and the same draws behind their noise: a plan's figures do not depend on which
- * others are played with it. */
+/* Plans that are rehearsed together have the same tables and the same random draws. So a plan's figures do not depend on
+ * the other plans. */
 Test(rehearsal, plays_each_plan_as_if_alone)
 {
     struct schema schema;
@@ -131,7 +132,8 @@ Test(rehearsal, plays_each_plan_as_if_alone)
     }
 }
 
-/* The band holds what held-out records show, and so it is wider where they are fewer; the mean does not know of it. */
+/* The band is for the accuracy on held-out records, so it is wider with fewer of them. The mean does not depend on
+ * their number. */
 Test(rehearsal, bands_hold_the_chance_of_who_is_held_out)
 {
     struct schema schema;
@@ -195,7 +197,7 @@ Test(rehearsal, more_records_than_rows_teach_more)
               answer[1].lost.mean, answer[0].lost.mean);
 }
 
-/* The prior of how hard labels are to tell is wide: some tables are little better than chance, some nearly certain. */
+/* The prior of a label's difficulty is wide: some tables are little better than chance, some nearly certain. */
 Test(rehearsal, made_up_labels_are_of_all_difficulties)
 {
     struct schema schema;
@@ -322,7 +324,7 @@ Test(rehearsal, every_noise_costs_several_classes_and_numbers)
             cr_assert(eq(int, rehearsal_play(answer, plan, 2, TABLES, 4), STATUS_OK));
             cr_assert(ne(dbl, answer[1].lost.mean, answer[0].lost.mean), "%zu, part %d", k, part);
             const bool surely = part > 1 && part < 5;
-            /* A number's step is taken only as far as its noise lets one trust it. */
+            /* A number's step is shortened by its noise. */
             const double more = k == 1 && part == 4 ? 0.0001 : 0.003;
             cr_assert(gt(dbl, answer[1].lost.mean, surely ? answer[0].lost.mean + more : -1),
                       "%zu, part %d: %g, %g", k, part, answer[1].lost.mean, answer[0].lost.mean);

@@ -1,4 +1,4 @@
-/* The rival without privacy is held against scikit-learn's figures, which tests/vectors/rival.py wrote down. */
+/* The model without privacy against scikit-learn's figures, which tests/vectors/rival.py wrote. */
 
 #include "learn/metrics.h"
 #include "learn/rival.h"

@@ -1,4 +1,4 @@
-/* Rules: known values, what they refuse, and the corrections to the papers' formulas. */
+/* Rules: known values, refusals, and the corrections to the papers' formulas. */
 
 #include "learn/rules.h"
 
@@ -134,8 +134,8 @@ Test(rules, error_bounds_take_their_constants)
     cr_assert(strstr(why.text, "kappa") != NULL);
 }
 
-/* Theorem 1, exactly: m coins of which each shows 1 with probability p; the exponential mechanism
- * picks the face to bet on; its mean loss is the share of wrong bets. Returns E(true -
+/* Theorem 1, exactly: m coins, each of which shows 1 with probability p; the exponential
+ * mechanism picks the face to bet on; its mean loss is the share of wrong bets. Returns E(true -
  * empirical). */
 static double optimism(unsigned m, double p, double epsilon, double *mean_true)
 {
@@ -196,7 +196,8 @@ static double remembered(double epsilon, double *mean)
     return exp(epsilon) / (exp(epsilon) + values - 1) - *mean;
 }
 
-/* No learner overfits more than one that remembers: it comes within half a per cent of the bound, so no smaller constant holds. */
+/* A learner that remembers its record overfits most. It comes within half a per cent of the bound, so no smaller constant
+ * holds. */
 Test(rules, a_learner_that_remembers_reaches_the_bound)
 {
     struct stated bound;

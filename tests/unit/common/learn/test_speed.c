@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-/* Clocks that do not look at the time: so far from one look to the next. */
+/* Made-up clocks, which advance by a fixed time at each look. */
 static int64_t clock_ns;
 static int64_t step_ns;
 
@@ -48,7 +48,7 @@ Test(speed, a_coarse_clock_measures_and_a_stopped_one_tells_nothing)
     cr_expect_eq(speed_measure(stopped), 0);
 }
 
-/* Somebody else has the processor now and then: four tries of five are ten times as slow. */
+/* Another program uses the processor at times: four of five tries are ten times as slow. */
 static int64_t disturbed(void)
 {
     looks++;

@@ -1,5 +1,5 @@
-/* The made-up records of the self-tuning learner, against references that are plain; and what a step
- * makes of releases that are as its model says. Fixed seeds. */
+/* The made-up records of the self-tuning learner, against plain references; and a step on releases
+ * that match its model. Fixed seeds. */
 
 #include "learn/features_normal.h"
 #include "learn/selftune.h"

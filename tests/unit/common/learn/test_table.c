@@ -113,7 +113,8 @@ static void expect_refused(enum status status, FILE *file, const struct why *why
     cr_expect_not_null(strstr(why->text, words), "%s", why->text);
 }
 
-/* A pipe whose writer never comes held the program for ever, at opening or at the first byte. */
+/* Planted: a pipe whose writer never comes stopped the program for ever, at opening or at the first
+ * byte. */
 Test(table, what_is_no_file_is_refused_at_once, .timeout = 30)
 {
     static const struct {
@@ -150,7 +151,7 @@ Test(table, what_is_no_file_is_refused_at_once, .timeout = 30)
     (void)rmdir(folder);
 }
 
-/* What `describe <(head records.csv)` names: the reader waits for what the writer says later. */
+/* The file of `describe <(head records.csv)`: the reader waits for what the writer writes later. */
 Test(table, a_pipe_without_a_name_is_read_once, .timeout = 30)
 {
     char path[32];

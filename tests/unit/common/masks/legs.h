@@ -26,7 +26,8 @@ struct table {
     uint64_t sum[TABLE_WORDS];
 };
 
-/** Sits so many sites down; c = 1 and h as small as it may be, 1. Keys are drawn and peers listed; no leg is gone. */
+/** Prepares a number of sites; c = 1, and h is the smallest, 1. Keys are drawn and peers listed; no leg has been
+ * done. */
 void table_init(struct table *table, size_t sites, uint64_t seed);
 void table_free(struct table *table);
 const char *table_name(size_t i);

@@ -1,5 +1,5 @@
-/* A masked round from keys to its sum: what opens is word for word the sum of the survivors' answers, whoever leaves at
- * whichever leg; and nothing opens without what the survivors reveal. */
+/* A masked round from keys to its sum: the opened sum is word for word that of the survivors' answers, whichever site
+ * leaves at whichever leg. Without what the survivors reveal nothing can be opened. */
 
 #include "legs.h"
 
@@ -17,7 +17,8 @@ static unsigned bits(unsigned set)
 /* Where a site leaves for good. */
 enum leaves { BEFORE_KEYS, BEFORE_ANSWER, BEFORE_SIGNATURE, BEFORE_REVEAL, NEVER, LEGS };
 
-/* Of `sites`, whose ends are the digits of a number; returns whether the sum was opened. */
+/* Runs a round of `sites` sites; the digits of a number say at which leg each one leaves. Returns
+ * whether the sum was opened. */
 static bool play(unsigned sites, unsigned ends)
 {
     unsigned there[LEGS] = {0}; /* who is still there at that leg */
@@ -54,7 +55,7 @@ static bool play(unsigned sites, unsigned ends)
     return masks_host_is_open(table.host);
 }
 
-Test(legs, the_opened_sum_is_that_of_the_survivors_whoever_leaves_at_whichever_leg)
+Test(legs, the_opened_sum_is_that_of_the_survivors_whichever_site_leaves_at_whichever_leg)
 {
     unsigned opened = 0;
     for (unsigned sites = 2; sites <= 4; sites++) {
@@ -70,7 +71,8 @@ Test(legs, the_opened_sum_is_that_of_the_survivors_whoever_leaves_at_whichever_l
     cr_expect_gt(opened, 10);
 }
 
-/* Of five and six sites: how many leave at which leg, in every way; which ones they are is by a permutation in turn. */
+/* Five and six sites: every way in which numbers of them leave at the legs. A permutation, another each time, says
+ * which ones leave. */
 Test(legs, the_opened_sum_is_that_of_the_survivors_however_many_of_five_and_six_leave)
 {
     unsigned opened = 0;
@@ -118,7 +120,7 @@ Test(legs, the_opened_sum_is_that_of_any_survivors_of_five_and_six)
     }
 }
 
-/* A restart takes back what the journal has: the same signature, the same reveal, and no second list. */
+/* After a restart the journal gives the same signature and the same reveal, and no second list. */
 Test(legs, a_site_that_died_goes_on_with_the_same_bytes)
 {
     uint8_t before[MASKS_REVEAL_BYTES_MAX];
@@ -166,7 +168,7 @@ Test(legs, a_site_that_died_goes_on_with_the_same_bytes)
     table_free(&table);
 }
 
-/* Two rosters are told of the same keys, and the program dies after it accepted the first: nothing of that has left. */
+/* A site is sent two rosters with the same keys, and dies after it accepted the first. Nothing of that has left. */
 Test(legs, a_site_that_died_before_its_answer_answers_a_roster_of_its_keys)
 {
     uint8_t packed[MASKS_KEYED_BYTES];

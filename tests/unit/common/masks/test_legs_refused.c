@@ -1,5 +1,5 @@
-/* What a coordinator with helpers may try at each leg of a masked round, and that a site refuses it: before anything is
- * charged where it is about keys, and before anything is revealed where it is about lists. */
+/* Attacks of a coordinator with helpers at each leg of a masked round. A site refuses faults of keys before anything is
+ * charged, and faults of lists before anything is revealed. */
 
 #include "legs.h"
 
@@ -11,17 +11,17 @@ static struct why why;
 
 enum { ALL = 31, SITES = 5 };
 
-static void sit(void)
+static void setup(void)
 {
     table_init(&table, SITES, 5);
 }
 
-static void stand(void)
+static void teardown(void)
 {
     table_free(&table);
 }
 
-/* A roster that differs from the sites' own by what `change` does. */
+/* A roster of the sites that `change` has changed. */
 static struct slice changed(void (*change)(struct masks_roster *roster))
 {
     static struct masks_roster roster;
@@ -123,7 +123,7 @@ static void disorder(struct masks_roster *roster)
     roster->site[2] = first;
 }
 
-Test(legs_refused, rosters_that_a_site_declines, .init = sit, .fini = stand)
+Test(legs_refused, rosters_that_a_site_declines, .init = setup, .fini = teardown)
 {
     static const struct {
         void (*change)(struct masks_roster *roster);
@@ -156,7 +156,7 @@ static void nothing(struct masks_roster *roster)
 }
 
 /* Two rosters on the same keys would let masks cancel across them. */
-Test(legs_refused, keys_serve_one_roster, .init = sit, .fini = stand)
+Test(legs_refused, keys_serve_one_roster, .init = setup, .fini = teardown)
 {
     table_send_keys(&table, ALL);
     table_list(&table, ALL);
@@ -166,8 +166,9 @@ Test(legs_refused, keys_serve_one_roster, .init = sit, .fini = stand)
     cr_expect_not_null(strstr(why.text, "another roster was accepted"), "%s", why.text);
 }
 
-/* Different terms give different rosters: a coordinator that lies about c or h reaches no common mask. */
-Test(legs_refused, the_roster_binds_what_the_job_says, .init = sit, .fini = stand)
+/* Different terms give different rosters: if a coordinator lies about c or h, sites have no common
+ * mask. */
+Test(legs_refused, the_roster_binds_what_the_job_says, .init = setup, .fini = teardown)
 {
     struct digest one;
     struct digest other;
@@ -192,7 +193,7 @@ static void refuses_list(size_t site, const struct masks_set *list, const char *
     cr_expect_not_null(strstr(why.text, says), "%s", why.text);
 }
 
-Test(legs_refused, lists_that_a_site_does_not_sign, .init = sit, .fini = stand)
+Test(legs_refused, lists_that_a_site_does_not_sign, .init = setup, .fini = teardown)
 {
     bool again = true;
     table_send_keys(&table, ALL);
@@ -217,7 +218,7 @@ Test(legs_refused, lists_that_a_site_does_not_sign, .init = sit, .fini = stand)
 }
 
 /* With m = h + c above t: below it no list is signed. */
-Test(legs_refused, fewer_than_h_and_c_are_not_opened, .init = sit, .fini = stand)
+Test(legs_refused, fewer_than_h_and_c_are_not_opened, .init = setup, .fini = teardown)
 {
     masks_host_free(table.host);
     table.terms.honest = 4;
@@ -229,7 +230,7 @@ Test(legs_refused, fewer_than_h_and_c_are_not_opened, .init = sit, .fini = stand
     refuses_list(0, &list, "a sum of fewer than 5 is not opened");
 }
 
-/* An OPEN whose signatures `change` turns into something else. */
+/* An OPEN whose signatures `change` has changed. */
 static void refuses_open(void (*change)(uint8_t *open, size_t *size), const char *says)
 {
     static uint8_t open[MASKS_OPEN_BYTES_MAX + 1];
@@ -301,7 +302,8 @@ static void sign_other_round(uint8_t *open, size_t *size)
     memcpy(open + *size - SIGNATURE_BYTES, signature.byte, SIGNATURE_BYTES);
 }
 
-/* Of another job: the roster's digest and the signed text both have its id. */
+/* A list of another job is refused: the roster's digest and the signed text both hold the job's
+ * id. */
 static void sign_other_job(uint8_t *open, size_t *size)
 {
     struct masks_terms terms = table.terms;
@@ -328,7 +330,7 @@ static void sign_other_input(uint8_t *open, size_t *size)
     memcpy(open + *size - SIGNATURE_BYTES, signature.byte, SIGNATURE_BYTES);
 }
 
-Test(legs_refused, opens_that_reveal_nothing, .init = sit, .fini = stand)
+Test(legs_refused, opens_that_reveal_nothing, .init = setup, .fini = teardown)
 {
     uint8_t reveal[MASKS_REVEAL_BYTES_MAX];
     size_t size = 0;
@@ -355,7 +357,7 @@ Test(legs_refused, opens_that_reveal_nothing, .init = sit, .fini = stand)
 }
 
 /* Sites that were asked different questions share no masks, and do not sign each other's list. */
-Test(legs_refused, different_questions_open_nothing_and_are_named, .init = sit, .fini = stand)
+Test(legs_refused, different_questions_open_nothing_and_are_named, .init = setup, .fini = teardown)
 {
     struct signature signature;
     bool again = false;
@@ -383,7 +385,7 @@ Test(legs_refused, different_questions_open_nothing_and_are_named, .init = sit, 
 }
 
 /* What a site or its forger may send the coordinator. */
-Test(legs_refused, what_a_coordinator_does_not_take, .init = sit, .fini = stand)
+Test(legs_refused, what_a_coordinator_does_not_take, .init = setup, .fini = teardown)
 {
     uint8_t keys[MASKS_KEYS_BYTES];
     uint8_t reveal[MASKS_REVEAL_BYTES_MAX];

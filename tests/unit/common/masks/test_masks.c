@@ -88,7 +88,7 @@ static void apply(uint64_t *words, enum masks_width width, const struct digest *
     cr_assert_eq((add ? masks_add : masks_subtract)(words, WORDS, width, key), STATUS_OK);
 }
 
-/* What the coordinator computes of survivors (a set of ranks), each of which masked x. */
+/* What the coordinator computes from survivors (a set of ranks), each of which masked x. */
 static void open_sum(uint64_t *sum, const struct federation *federation, enum masks_width width,
                      uint64_t x[SITES_MAX][WORDS], unsigned survivors)
 {

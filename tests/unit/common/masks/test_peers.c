@@ -16,7 +16,7 @@ static enum status parse(const char *text)
     return masks_peers_parse(&peers, (struct slice){text, strlen(text)}, "peers", &why);
 }
 
-static struct digest of(const char *hex)
+static struct digest digest_of_hex(const char *hex)
 {
     struct digest digest;
     cr_assert_eq(hex_decode(digest.byte, sizeof digest.byte, hex), STATUS_OK);
@@ -25,8 +25,8 @@ static struct digest of(const char *hex)
 
 Test(peers, lines_are_read_and_found_by_their_key)
 {
-    const struct digest key = of(KEY_A);
-    const struct digest other = of(KEY_B);
+    const struct digest key = digest_of_hex(KEY_A);
+    const struct digest other = digest_of_hex(KEY_B);
     cr_assert_eq(parse("# ours\n\nzoe " KEY_B "\nann\t" KEY_A " \r\n"), STATUS_OK, "%s", why.text);
     cr_assert_eq(peers.count, 2);
     cr_expect_str_eq(peers.peer[0].name, "ann");

@@ -84,7 +84,7 @@ static uint64_t members(unsigned set)
     return (uint64_t)__builtin_popcount(set);
 }
 
-/* Whether two lists can both be signed by so many of n sites when the first c of them sign twice. */
+/* Whether two lists can both be signed by m of n sites if the first c of them sign twice. */
 static bool two_lists(unsigned n, unsigned c, uint64_t signatures)
 {
     const unsigned twice = (1U << c) - 1;
@@ -110,8 +110,8 @@ Test(quorum, two_lists_are_never_both_signed_and_with_a_signature_less_they_are)
     }
 }
 
-/* Whoever survives, and whichever c of them subtract their shares: h shares stay. With c = 0 in m,
- * which is planted, fewer do. */
+/* Whichever sites survive, and whichever c of them subtract their shares, h shares stay. Planted:
+ * with c = 0 in m fewer stay. */
 Test(quorum, h_honest_sites_are_among_the_survivors)
 {
     for (unsigned n = 2; n <= 8; n++) {
@@ -131,7 +131,8 @@ Test(quorum, h_honest_sites_are_among_the_survivors)
     }
 }
 
-/* What a coordinator may tell: honest site i is asked to sign lists[i], and later shown signatures over it. */
+/* What a coordinator may send: it asks honest site i to sign lists[i], and later shows it signatures over
+ * this list. */
 struct telling {
     unsigned n;
     unsigned c; /* sites 0 .. c - 1 help: they sign everything */
@@ -162,7 +163,7 @@ static void judge_telling(struct telling *telling)
     }
 }
 
-/* Every list that a site signs: it is in it, and the list is large enough; or none, which is 0. */
+/* Every list that a site may sign: large enough, with the site in it; or 0, for none. */
 static bool may_sign(const struct telling *telling, unsigned site, unsigned list)
 {
     return list == 0 || ((list >> site & 1) == 1 && members(list) >= telling->opens_at);

@@ -1,8 +1,8 @@
 #!/bin/bash
-# stores.sh OBJECT...: in each object file, what common/noise/table_kernel_plain.c and table_kernel_avx512.c promise of
-# the functions that look a row up: after their fence nothing is stored before all is looked up. A store and a later load
-# whose addresses end in the same twelve bits would show the row by the time it takes. A compiler breaks this where it
-# runs out of registers, so the machine code is read. What is loaded from the stack is no row.
+# stores.sh OBJECT...: checks in each object file what common/noise/table_kernel_plain.c and table_kernel_avx512.c
+# promise about functions that look a row up: after their fence they store nothing before all rows are looked up. A store
+# and a later load whose addresses end in the same twelve bits would show the row by the time it takes. A compiler breaks
+# this where it runs out of registers, so the machine code is read. What is loaded from the stack is no row.
 set -u
 
 # Prints how many stores stand between the fence and the last load that is not of the stack.
@@ -33,7 +33,7 @@ expect() { # what, number, name: of the code on standard input
 
 [ "$(uname -m)" = x86_64 ] || exit 77
 
-# The judge itself, on code with a planted store, without one, and without a fence.
+# Planted: the judge on code with a store, without one, and without a fence.
 expect 'a store before the last row' 1 <<'CODE'
 0000000000000000 <try_group>:
    1:	mfence

@@ -278,7 +278,7 @@ Test(noise, values_are_added_to_modulo_two_to_the_64)
     cr_assert_eq(noise_geometric_draw(&noise.magnitude, &random, NULL, 0), STATUS_OK);
 }
 
-/* Every length: the last value is drawn, and nothing is written behind it. */
+/* Every length: the last value is drawn, and nothing is written after it. */
 Test(noise, vectors_of_any_length_are_filled_and_no_more)
 {
     struct noise_laplace noise;
@@ -310,7 +310,7 @@ static void make_coarse(struct noise_geometric *noise)
     }
 }
 
-/* One failure after so many bytes of randomness; the values hold an answer before. */
+/* Randomness fails after some bytes, while the values hold an answer. */
 static void fail_after(const struct noise_laplace *noise, uint64_t bytes, bool geometric)
 {
     enum { COUNT = 1500 };

@@ -1,4 +1,5 @@
-/* The exact path, which no ordinary draw ever takes: its bounds, its refinement, its distribution.
+/* The exact path, which ordinary draws almost never take: its bounds, its refinement, its
+ * distribution.
  */
 
 #include "noise/laplace_private.h"
@@ -70,7 +71,7 @@ static void edge_words(uint64_t word[3], const struct noise_geometric *noise, si
     mpfr_clears(edge.low, edge.high, NULL);
 }
 
-/* The digits on both sides of the edge behind d, each from words that tell only at the very end. */
+/* The digits on both sides of the edge after d, from words that differ only in their last bits. */
 static void check_tie(const struct noise_geometric *noise, size_t position, unsigned d)
 {
     struct script script = {.count = 4};
@@ -102,7 +103,7 @@ Test(noise_exact, a_tie_is_refined_and_never_rounded)
     }
 }
 
-/* Beyond the outcomes that have a mass, of which the last one counts as well. */
+/* Beyond the outcomes that have a mass; the last of these counts too. */
 Test(noise_exact, the_upper_digit_goes_on_for_ever)
 {
     static const struct noise_scale wide[] = {{31, 1}, {1023, 1}, {UINT64_C(1) << 40, 1}};

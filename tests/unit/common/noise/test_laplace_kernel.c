@@ -234,8 +234,8 @@ static uint64_t true_exponential(const struct noise_geometric *noise, uint64_t l
 
 enum outcome { REFUSED, ACCEPTED, OPEN };
 
-/* What the kernel makes of one trial with this low part (< 2^low_bits) and this u. Its digits are
- * 0 but where the word of a 0 would be left over. */
+/* The kernel's result for one trial with this low part (< 2^low_bits) and this u. Its digits are 0
+ * but where the word of a 0 would be left over. */
 static enum outcome outcome_of(const struct noise_geometric *noise, uint64_t low, uint64_t u)
 {
     uint64_t word[TRIAL_WORDS * TRIAL_BLOCK];
@@ -347,7 +347,7 @@ Test(noise_kernel, a_vector_with_a_tie_takes_the_exact_decision)
     }
 }
 
-/* A digit's word that is left over: the digit comes from the words behind the block. */
+/* If a digit's word is left over, the digit comes from the words after the block. */
 Test(noise_kernel, a_vector_with_a_digit_left_over_takes_the_exact_draw)
 {
     enum { ASKED = 16, BLOCK = 2 * ASKED };

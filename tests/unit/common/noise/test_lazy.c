@@ -1,4 +1,4 @@
-/* Decisions that never round, and memory that tells nothing once it is given back. */
+/* Decisions that never round, and memory that holds nothing secret when it is freed. */
 
 #include "noise/exponential.h"
 #include "noise/gaussian.h"
@@ -123,15 +123,15 @@ Test(lazy, exponentials_are_enclosed_at_any_precision)
     mpfr_free_cache();
 }
 
-/* An allocator that keeps books: who allocates is this room alone, as only its calls (and this
- * file's) are wrapped, and among them those that GMP and MPFR make through it. */
+/* An allocator that counts. Only this room's calls and this file's are wrapped, including those
+ * that GMP and MPFR make through the room. */
 enum { BOOKED_MAX = 4096 };
 static struct {
     const uint8_t *data;
     size_t bytes;
 } booked[BOOKED_MAX];
 static size_t freed;   /* blocks given back while watched */
-static size_t tainted; /* of which some byte was not 0 */
+static size_t tainted; /* that had a byte other than 0 */
 static bool watching;
 
 void *__real_malloc(size_t bytes);
@@ -214,7 +214,8 @@ static void ask_everything(struct random *random)
     noise_share_free(&share);
 }
 
-/* What decides a draw tells it: the bits drawn, the bounds, and what MPFR made on the way. */
+/* Data that decide a draw reveal it: the random bits, the bounds, and MPFR's intermediate
+ * results. */
 Test(lazy, memory_of_a_decision_is_wiped_before_it_is_given_back)
 {
     struct seeded_random seeded;

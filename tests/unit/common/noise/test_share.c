@@ -121,7 +121,7 @@ Test(share, random_bytes_are_no_more_than_the_headers_say)
     }
 }
 
-/* Every length: the last value is drawn, and nothing is written behind it. */
+/* Every length: the last value is drawn, and nothing is written after it. */
 Test(share, vectors_of_any_length_are_filled_and_no_more)
 {
     struct noises noises;

@@ -1,6 +1,6 @@
-/* Samplers and their source: it fails at any word, also one that the exact path asks for, and
- * nothing of the answer is left; the process forks in the middle of a vector, and from there on
- * parent and child draw differently. */
+/* Samplers and their source: it fails at any word, also at one for the exact path, and nothing of
+ * the answer is left. The process forks in the middle of a vector, and then parent and child draw
+ * different values. */
 
 #include "crypto/random.h"
 #include "noise/gaussian.h"
@@ -37,8 +37,8 @@ static void samplers_free(struct samplers *samplers)
     noise_share_free(&samplers->share);
 }
 
-/* Sends what integers would decide to the exact path: masses of nearly nothing, margins of nearly
- * everything. */
+/* Sends trials that integers would decide to the exact path: tiny masses, and margins of nearly the
+ * whole range. */
 static void samplers_make_coarse(struct samplers *samplers)
 {
     for (size_t position = 0; position < NOISE_DIGITS; position++) {

@@ -1,6 +1,5 @@
-/* What makes the table exact: masses that fill the words, acceptance probabilities that are none of
- * them above 1, polynomials that are never further from the truth than their margin, and ties that
- * take the exact path. */
+/* What makes the table exact: masses fill the words, no acceptance probability is above 1, no
+ * polynomial is farther from the truth than its margin, and ties take the exact path. */
 
 #include "noise/gaussian.h"
 #include "noise/share.h"
@@ -166,7 +165,7 @@ Test(table, the_tail_halves_from_bin_to_bin)
     mpfr_free_cache();
 }
 
-/* What no value's rows are read more slowly for: a table that the first cache holds. */
+/* The table fits the first cache, so no value's rows are read more slowly. */
 static size_t bytes_of(const struct noise_table *table)
 {
     return (table->bins + 2) * sizeof *table->bin + (sizeof *table->cell << table->cell_bits);
@@ -328,7 +327,7 @@ Test(table, a_tie_is_refined_and_never_rounded)
         cr_expect_eq(used, 16, "with one more word");
         used = draw_tie(table, first, second, edge[0] << 2, edge[1] + 1, &value);
         cr_expect_gt(used, 16, "above: refused, and another block");
-        /* Near the edge, but decided without more bits: still exact, whatever the polynomial says.
+        /* Near the edge, but decided without more bits: exact for every polynomial.
          */
         used = draw_tie(table, first, second, (edge[0] - 1) << 2, 0, &value);
         cr_expect(used == 15 && value == table->bin[b].start + offset);

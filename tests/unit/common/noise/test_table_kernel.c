@@ -1,5 +1,5 @@
-/* Kernels of tables: each draws what the plain one draws, decides nothing against the truth, and
- * leaves open what its margin says and no more. */
+/* Kernels of tables: each draws what the plain one draws, decides nothing wrongly, and leaves open
+ * only what its margin says. */
 
 #include "tests/support/noise_draw.h"
 #include "tests/support/seeded_random.h"
@@ -83,7 +83,7 @@ static void make_words(uint64_t *word, const struct noise_table *table, uint64_t
     }
 }
 
-/* What a block comes to. */
+/* The result of a block. */
 struct outcome {
     uint64_t value[TRIALS];
     uint64_t behind[8]; /* is not written to */
@@ -369,7 +369,7 @@ Test(table_kernel, no_kernel_decides_against_the_truth)
             make(&made, i);
             cr_expect(decides_rightly(noise_table_kernel_at(k), made.table), "%s, table %zu",
                       noise_table_kernel_at(k)->name, i);
-            if (k > 0) { /* planted: rows that are off, and rows that are sure of themselves */
+            if (k > 0) { /* planted: wrong rows, and rows with too small margins */
                 for (size_t b = 0; b < made.table->bins; b++) {
                     made.table->row[b].term[0] += 8 * (int64_t)made.table->rest[b].margin;
                 }

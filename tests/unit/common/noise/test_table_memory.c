@@ -1,5 +1,5 @@
-/* Every allocation of a table fails once, at every position: nothing is left behind, and nothing
- * can be drawn. */
+/* Every allocation of a table fails once, at every position: nothing leaks, and nothing can be
+ * drawn. */
 
 #include "noise/gaussian.h"
 #include "noise/share.h"

@@ -1,5 +1,5 @@
-/* Who knows the noise knows the answer: once a vector is drawn, what was drawn is where the caller
- * wants it and nowhere on the stack, nor are the random words that tell it. */
+/* The noise reveals the answer. After a draw the values are only where the caller wants them.
+ * Neither they nor the random words may be on the stack. */
 
 #include "noise/exponential.h"
 #include "noise/gaussian.h"

@@ -1,4 +1,5 @@
-/* The operators' frames: what is packed is read again, and nothing else is; no frame of one protocol is one of the other. */
+/* The operators' frames: a packed frame is read again, any other text is refused, and no frame belongs to both
+ * protocols. */
 
 #include "protocol/ask.h"
 #include "protocol/wire.h"

@@ -1,5 +1,5 @@
-/* What a transfer costs whoever receives it follows from what has come, not from what was announced: a peer that
- * offers another answer all the time makes it begin anew each time. */
+/* What a transfer costs the receiver follows from the bytes that came, not from those that were announced. A
+ * peer that keeps offering another answer makes the transfer begin anew each time. */
 
 #include "protocol/message.h"
 #include "protocol/transfer.h"
@@ -158,13 +158,12 @@ Test(transfer, what_has_come_is_wiped)
 }
 
 /* A link of 10 Mbit/s and 200 ms from end to end and back: requests are small and only late, pieces also wait for each
- * other. It may die every so many milliseconds, with all that is under way; whoever receives asks again two seconds after
- * the last piece. */
+ * other. It may die at intervals, with all that is under way. The receiver asks again two seconds after the last piece. */
 enum { LINK_BYTES_MS = 1250, WAY_MS = 100, RETRY_MS = 2000, ASKED_MAX = 64 };
 
 struct link {
     int64_t free_ms; /* when the sender's side has sent what it was asked for */
-    int64_t dies_ms; /* every so many; INT64_MAX */
+    int64_t dies_ms; /* the interval in ms; INT64_MAX */
     struct {
         uint64_t offset;
         uint32_t length;

@@ -3,14 +3,14 @@
 
 #include <criterion/criterion.h>
 
-static struct digest all(uint8_t byte)
+static struct digest digest_filled(uint8_t byte)
 {
     struct digest digest;
     memset(digest.byte, byte, DIGEST_BYTES);
     return digest;
 }
 
-static struct slice of(const uint8_t *data, size_t size)
+static struct slice slice_from(const uint8_t *data, size_t size)
 {
     return (struct slice){.data = data, .size = size};
 }
@@ -27,7 +27,8 @@ static void check_known(const char *name, const struct message *message)
     bool carries = message_carries(message->kind);
     cr_assert_eq(wire_encode(packed, message), size, "%s", name);
     cr_assert_eq(memcmp(packed, known, size), 0, "%s", name);
-    cr_assert_eq(wire_decode(&read, of(known, size), of(one_byte, carries)), STATUS_OK, "%s", name);
+    cr_assert_eq(wire_decode(&read, slice_from(known, size), slice_from(one_byte, carries)),
+                 STATUS_OK, "%s", name);
     cr_assert_eq(memcmp((const void *)&read, (const void *)message, sizeof read), 0, "%s", name);
 }
 
@@ -44,23 +45,23 @@ Test(wire, packs_what_agents_say_as_protoc_does)
     start(&m, MESSAGE_HELLO);
     m.as.hello.version = 8;
     check_known("hello-first", &m);
-    m.as.hello.job = all(0x0a);
+    m.as.hello.job = digest_filled(0x0a);
     m.as.hello.rounds_closed = 300;
     m.as.hello.ready = true;
     check_known("hello", &m);
-    m.as.hello.dictionary = all(0x7d);
+    m.as.hello.dictionary = digest_filled(0x7d);
     check_known("hello-showing", &m);
     start(&m, MESSAGE_DICTIONARY);
-    m.as.dictionary.digest = all(0x7d);
+    m.as.dictionary.digest = digest_filled(0x7d);
     check_known("dictionary", &m);
     start(&m, MESSAGE_SHOW);
-    m.as.show.digest = all(0x7d);
+    m.as.show.digest = digest_filled(0x7d);
     check_known("show", &m);
     start(&m, MESSAGE_OFFER);
-    m.as.offer.job = all(0x0a);
+    m.as.offer.job = digest_filled(0x0a);
     m.as.offer.round = 2;
-    m.as.offer.invitation = all(0xb0);
-    m.as.offer.answer = all(0xc1);
+    m.as.offer.invitation = digest_filled(0xb0);
+    m.as.offer.answer = digest_filled(0xc1);
     m.as.offer.bytes = 8000000;
     check_known("offer", &m);
     m.as.offer.records = 3000;
@@ -70,20 +71,20 @@ Test(wire, packs_what_agents_say_as_protoc_does)
     m.as.offer.shift = 12;
     check_known("offer-rounded", &m);
     start(&m, MESSAGE_CHUNK);
-    m.as.chunk.job = all(0x0a);
+    m.as.chunk.job = digest_filled(0x0a);
     m.as.chunk.round = 2;
     m.as.chunk.offset = 65536;
     check_known("chunk", &m);
     start(&m, MESSAGE_DECLINE);
-    m.as.decline.job = all(0x0a);
+    m.as.decline.job = digest_filled(0x0a);
     check_known("decline", &m);
     start(&m, MESSAGE_FETCH);
-    m.as.fetch.digest = all(0x7d);
+    m.as.fetch.digest = digest_filled(0x7d);
     m.as.fetch.offset = 1;
     m.as.fetch.length = CHUNK_BYTES_SMALL;
     check_known("fetch", &m);
     start(&m, MESSAGE_ENROL);
-    m.as.enrol.public_key = all(0xb0);
+    m.as.enrol.public_key = digest_filled(0xb0);
     check_known("enrol", &m);
     start(&m, MESSAGE_PRESENT);
     m.as.present.number = UINT64_MAX;
@@ -95,9 +96,9 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
     struct message m;
     start(&m, MESSAGE_WELCOME);
     m.as.welcome.version = 8;
-    m.as.welcome.job = (struct job_name){.id = all(0x0a),
-                                         .nonce = all(0xb0),
-                                         .text_digest = all(0xc1),
+    m.as.welcome.job = (struct job_name){.id = digest_filled(0x0a),
+                                         .nonce = digest_filled(0xb0),
+                                         .text_digest = digest_filled(0xc1),
                                          .text_bytes = JOB_TEXT_BYTES_MAX};
     m.as.welcome.rounds_closed = ROUNDS_MAX;
     check_known("welcome", &m);
@@ -110,36 +111,36 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
     m.as.welcome.older = 4;
     check_known("welcome-seven", &m);
     start(&m, MESSAGE_INVITE);
-    m.as.invite.job = all(0x0a);
+    m.as.invite.job = digest_filled(0x0a);
     m.as.invite.deadline_ms = 60000;
     check_known("invite-fit", &m);
     m.as.invite.round = ROUNDS_MAX - 1;
-    m.as.invite.input = (struct artifact){.digest = all(0x7d), .bytes = 88};
+    m.as.invite.input = (struct artifact){.digest = digest_filled(0x7d), .bytes = 88};
     m.as.invite.deadline_ms = 1;
     check_known("invite", &m);
     start(&m, MESSAGE_INVITE);
-    m.as.invite.job = all(0x0a);
+    m.as.invite.job = digest_filled(0x0a);
     m.as.invite.deadline_ms = 60000;
     m.as.invite.slot = 9999;
     check_known("invite-slot", &m);
     start(&m, MESSAGE_PULL);
-    m.as.pull.job = all(0x0a);
+    m.as.pull.job = digest_filled(0x0a);
     m.as.pull.round = 2;
     m.as.pull.offset = TRANSFER_BYTES_MAX - 1;
     m.as.pull.length = 1;
     check_known("pull", &m);
     start(&m, MESSAGE_RELEASE);
-    m.as.release.job = all(0x0a);
+    m.as.release.job = digest_filled(0x0a);
     m.as.release.round = 2;
     m.as.release.failed = true;
     check_known("release-failed", &m);
     m.as.release.failed = false;
     m.as.release.last = true;
-    m.as.release.experts = (struct artifact){.digest = all(0x7d), .bytes = 88};
+    m.as.release.experts = (struct artifact){.digest = digest_filled(0x7d), .bytes = 88};
     m.as.release.chosen = 3;
     check_known("release", &m);
     start(&m, MESSAGE_PIECE);
-    m.as.piece.digest = all(0x7d);
+    m.as.piece.digest = digest_filled(0x7d);
     m.as.piece.offset = 65536;
     check_known("piece", &m);
     start(&m, MESSAGE_ENROLLED);
@@ -163,7 +164,7 @@ Test(wire, packs_legs_and_lines_as_protoc_does)
     struct message m;
     for (size_t i = 0; i < sizeof leg / sizeof leg[0]; i++) {
         start(&m, leg[i].kind);
-        m.as.leg.job = all(0x0a);
+        m.as.leg.job = digest_filled(0x0a);
         m.as.leg.round = 2;
         m.as.leg.width = leg[i].kind == MESSAGE_ROSTER ? 32 : 0;
         check_known(leg[i].name, &m);
@@ -175,8 +176,8 @@ Test(wire, packs_legs_and_lines_as_protoc_does)
     start(&m, MESSAGE_LINE);
     m.as.line.port = 65535;
     memset(m.as.line.id, 0x5e, sizeof m.as.line.id);
-    m.as.line.to_coordinator = all(0xb0);
-    m.as.line.to_agent = all(0xc1);
+    m.as.line.to_coordinator = digest_filled(0xb0);
+    m.as.line.to_agent = digest_filled(0xc1);
     check_known("line", &m);
 }
 
@@ -188,7 +189,8 @@ static void check_refused(enum status expected, const char *hex)
     size_t size = strlen(hex) / 2;
     cr_assert_eq(hex_decode(frame, size, hex), STATUS_OK);
     memset(&message, 0xa5, sizeof message);
-    cr_assert_eq(wire_decode(&message, of(frame, size), of(NULL, 0)), expected, "%s", hex);
+    cr_assert_eq(wire_decode(&message, slice_from(frame, size), slice_from(NULL, 0)), expected,
+                 "%s", hex);
     cr_assert_eq(memcmp((const void *)&message, (const void *)&zeroed, sizeof message), 0);
 }
 
@@ -247,14 +249,14 @@ Test(wire, tells_what_a_later_version_says_from_rubbish)
     check_refused(STATUS_INVALID, "ff");
 }
 
-/* Returns how a message with a second frame of so many bytes is read. */
+/* Returns the status of reading a message with a second frame of some bytes. */
 static enum status read_with(const struct message *message, size_t bytes)
 {
     static const uint8_t payload[WHOLE_BYTES_MAX + 1];
     uint8_t packed[CONTROL_BYTES_MAX];
     struct message read;
     const size_t size = wire_encode(packed, message);
-    return wire_decode(&read, of(packed, size), of(payload, bytes));
+    return wire_decode(&read, slice_from(packed, size), slice_from(payload, bytes));
 }
 
 Test(wire, a_small_answer_or_input_comes_whole_or_not_at_all)
@@ -264,9 +266,9 @@ Test(wire, a_small_answer_or_input_comes_whole_or_not_at_all)
         start(&m, kind == 0 ? MESSAGE_OFFER : MESSAGE_INVITE);
         uint64_t *bytes = kind == 0 ? &m.as.offer.bytes : &m.as.invite.input.bytes;
         if (kind == 0) {
-            m.as.offer.job = m.as.offer.invitation = m.as.offer.answer = all(1);
+            m.as.offer.job = m.as.offer.invitation = m.as.offer.answer = digest_filled(1);
         } else {
-            m.as.invite.job = m.as.invite.input.digest = all(1);
+            m.as.invite.job = m.as.invite.input.digest = digest_filled(1);
         }
         const uint64_t size[] = {1, 24, WHOLE_BYTES_MAX};
         for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
@@ -282,7 +284,7 @@ Test(wire, a_small_answer_or_input_comes_whole_or_not_at_all)
     }
     struct message fit;
     start(&fit, MESSAGE_INVITE);
-    fit.as.invite.job = all(1);
+    fit.as.invite.job = digest_filled(1);
     cr_expect_eq(read_with(&fit, 0), STATUS_OK);
     cr_expect_eq(read_with(&fit, 1), STATUS_INVALID, "it has no input");
 }
@@ -296,14 +298,15 @@ Test(wire, a_frame_that_would_unfold_too_far_is_refused)
     for (size_t i = 0; i < sizeof frame; i += 2) {
         frame[i] = 0x6a;
     }
-    cr_assert_eq(wire_decode(&message, of(frame, sizeof frame), of(NULL, 0)), STATUS_INVALID);
+    cr_assert_eq(wire_decode(&message, slice_from(frame, sizeof frame), slice_from(NULL, 0)),
+                 STATUS_INVALID);
 }
 
 Test(wire, an_oversized_frame_is_refused_unread)
 {
     struct message message;
     struct slice control = {.data = NULL, .size = CONTROL_BYTES_MAX + 1};
-    cr_assert_eq(wire_decode(&message, control, of(NULL, 0)), STATUS_INVALID);
+    cr_assert_eq(wire_decode(&message, control, slice_from(NULL, 0)), STATUS_INVALID);
 }
 
 Test(wire, send_fills_one_effect_and_stops_when_the_room_is_full)
@@ -312,24 +315,24 @@ Test(wire, send_fills_one_effect_and_stops_when_the_room_is_full)
     struct message hello = {.kind = MESSAGE_HELLO, .as.hello.version = 8};
     struct peer peer = {.name = "coordinator"};
     cr_assert_eq(effects_init(&effects, 9), STATUS_OK);
-    cr_assert_eq(wire_send(&effects, &peer, &hello, of(one_byte, 1)), STATUS_OK);
-    cr_assert_eq(wire_send(&effects, &peer, &hello, of(NULL, 0)), STATUS_OK);
-    cr_assert_eq(wire_send(&effects, &peer, &hello, of(NULL, 0)), STATUS_AGAIN);
+    cr_assert_eq(wire_send(&effects, &peer, &hello, slice_from(one_byte, 1)), STATUS_OK);
+    cr_assert_eq(wire_send(&effects, &peer, &hello, slice_from(NULL, 0)), STATUS_OK);
+    cr_assert_eq(wire_send(&effects, &peer, &hello, slice_from(NULL, 0)), STATUS_AGAIN);
     cr_assert_eq(effects.count, 2);
     cr_assert_eq(effects.item[0].as.send.control.size, 4);
     cr_assert_eq(effects.item[0].as.send.payload.size, 1);
     cr_assert_eq(effects.item[1].as.send.control.data, effects.control_bytes + 4);
     cr_assert_str_eq(effects.item[1].as.send.peer.name, "coordinator");
     effects_clear(&effects);
-    cr_assert_eq(wire_send(&effects, &peer, &hello, of(NULL, 0)), STATUS_OK);
+    cr_assert_eq(wire_send(&effects, &peer, &hello, slice_from(NULL, 0)), STATUS_OK);
     effects_free(&effects);
 
     cr_assert_eq(effects_init(&effects, CONTROL_BYTES_MAX * EFFECTS_MAX), STATUS_OK);
     for (int i = 0; i < EFFECTS_MAX; i++) {
-        cr_assert_eq(wire_send(&effects, &peer, &hello, of(NULL, 0)), STATUS_OK);
+        cr_assert_eq(wire_send(&effects, &peer, &hello, slice_from(NULL, 0)), STATUS_OK);
     }
     size_t used = effects.control_used;
-    cr_assert_eq(wire_send(&effects, &peer, &hello, of(NULL, 0)), STATUS_AGAIN);
+    cr_assert_eq(wire_send(&effects, &peer, &hello, slice_from(NULL, 0)), STATUS_AGAIN);
     cr_assert_eq(effects.control_used, used);
     effects_free(&effects);
 }
@@ -338,11 +341,11 @@ Test(wire, every_part_of_an_invitation_changes_its_bytes)
 {
     uint8_t plain[INVITATION_BYTES];
     uint8_t other[INVITATION_BYTES];
-    struct digest job = all(1);
-    struct digest another = all(2);
-    struct artifact input = {.digest = all(3), .bytes = 4};
-    struct artifact digest_differs = {.digest = all(4), .bytes = 4};
-    struct artifact bytes_differ = {.digest = all(3), .bytes = 5};
+    struct digest job = digest_filled(1);
+    struct digest another = digest_filled(2);
+    struct artifact input = {.digest = digest_filled(3), .bytes = 4};
+    struct artifact digest_differs = {.digest = digest_filled(4), .bytes = 4};
+    struct artifact bytes_differ = {.digest = digest_filled(3), .bytes = 5};
     invitation_bytes(plain, &job, 7, &input);
     cr_assert_eq(memcmp(plain, "hedgerow invite1\1\1", 18), 0);
     cr_assert_eq(plain[48], 7);
@@ -377,7 +380,7 @@ static uint32_t version_of(const char *hex)
     uint8_t frame[CONTROL_BYTES_MAX + 1] = {0};
     const size_t size = strlen(hex) / 2;
     cr_assert_eq(hex_decode(frame, size, hex), STATUS_OK);
-    return wire_version(of(frame, size));
+    return wire_version(slice_from(frame, size));
 }
 
 Test(wire, tells_the_version_of_a_program_that_it_does_not_understand)
@@ -392,5 +395,5 @@ Test(wire, tells_the_version_of_a_program_that_it_does_not_understand)
     cr_expect_eq(version_of("ff"), 0);
     cr_expect_eq(version_of(""), 0);
     const uint8_t long_one[CONTROL_BYTES_MAX + 1] = {0x0a, 0x02, 0x08, 0x07};
-    cr_expect_eq(wire_version(of(long_one, sizeof long_one)), 0, "it is not read");
+    cr_expect_eq(wire_version(slice_from(long_one, sizeof long_one)), 0, "it is not read");
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct digest all(uint8_t byte)
+static struct digest digest_filled(uint8_t byte)
 {
     struct digest digest;
     memset(digest.byte, byte, DIGEST_BYTES);
@@ -29,12 +29,12 @@ static void check_known(const char *name, const struct record *record)
 static struct record known_answer(void)
 {
     struct record record = {.kind = RECORD_ANSWER, .wall_ms = -1, .as.answer.task = "losses"};
-    record.as.answer.job = all(0x0a);
+    record.as.answer.job = digest_filled(0x0a);
     record.as.answer.round = 2;
     record.as.answer.charge = (struct charge){
-        .epsilon_micro = 250000, .pass = all(0x7d), .row_first = 64, .row_count = 32};
-    record.as.answer.invitation = all(0xb0);
-    record.as.answer.answer = all(0xc1);
+        .epsilon_micro = 250000, .pass = digest_filled(0x7d), .row_first = 64, .row_count = 32};
+    record.as.answer.invitation = digest_filled(0xb0);
+    record.as.answer.answer = digest_filled(0xc1);
     record.as.answer.answer_bytes = 24;
     return record;
 }
@@ -43,8 +43,10 @@ Test(wire_record, packs_as_protoc_does)
 {
     char text[] = "name: x\n";
     struct record record = {.kind = RECORD_JOB, .wall_ms = 1700000000000, .as.job.text = text};
-    record.as.job.job = (struct job_name){
-        .id = all(0x0a), .nonce = all(0xb0), .text_digest = all(0xc1), .text_bytes = 8};
+    record.as.job.job = (struct job_name){.id = digest_filled(0x0a),
+                                          .nonce = digest_filled(0xb0),
+                                          .text_digest = digest_filled(0xc1),
+                                          .text_bytes = 8};
     check_known("job", &record);
     record.as.job.trees = true;
     check_known("job-trees", &record);
@@ -68,18 +70,18 @@ Test(wire_record, packs_as_protoc_does)
                                               .delta_atto = 7,
                                               .count = 12,
                                               .sampling_nano = 10000000,
-                                              .pass = all(0x7d),
+                                              .pass = digest_filled(0x7d),
                                               .row_count = 32};
     check_known("answer-event", &record);
     record.as.answer.charge =
-        (struct charge){.epsilon_micro = 250000, .pass = all(0x7d), .row_count = 32};
+        (struct charge){.epsilon_micro = 250000, .pass = digest_filled(0x7d), .row_count = 32};
     record.as.answer.shift = 12;
     check_known("answer-rounded", &record);
 
     struct peer agent[2] = {{.name = "hospital-1"}, {.name = "hospital-2"}};
     int64_t sum[2] = {-1, INT64_C(1) << 62};
     record = (struct record){.kind = RECORD_ROUND, .wall_ms = 1};
-    record.as.round.job = all(0x0a);
+    record.as.round.job = digest_filled(0x0a);
     record.as.round.round = 2;
     record.as.round.chosen = 1;
     record.as.round.agent = agent;
@@ -91,7 +93,7 @@ Test(wire_record, packs_as_protoc_does)
     record.as.round.records = 5000;
     check_known("round-share", &record);
     record = (struct record){.kind = RECORD_ROUND, .wall_ms = 1};
-    record.as.round.job = all(0x0a);
+    record.as.round.job = digest_filled(0x0a);
     record.as.round.round = 2;
     record.as.round.agent = agent;
     record.as.round.agent_count = 2;
@@ -102,20 +104,20 @@ Test(wire_record, packs_as_protoc_does)
     check_known("round-turn", &record);
 
     record = (struct record){.kind = RECORD_ROSTER, .wall_ms = 1};
-    record.as.roster.job = all(0x0a);
+    record.as.roster.job = digest_filled(0x0a);
     record.as.roster.round = 2;
     record.as.roster.bytes = 300;
     record.as.roster.width = 32;
     check_known("roster-kept", &record);
     record = (struct record){.kind = RECORD_SURVIVORS, .wall_ms = 1};
-    record.as.survivors.job = all(0x0a);
+    record.as.survivors.job = digest_filled(0x0a);
     record.as.survivors.round = 2;
-    record.as.survivors.set = all(0x7d);
+    record.as.survivors.set = digest_filled(0x7d);
     check_known("survivors-kept", &record);
     record = (struct record){.kind = RECORD_KEYS, .wall_ms = 1};
-    record.as.keys.job = all(0x0a);
+    record.as.keys.job = digest_filled(0x0a);
     record.as.keys.round = 2;
-    record.as.keys.invitation = all(0xb0);
+    record.as.keys.invitation = digest_filled(0xb0);
     record.as.keys.bytes = 300;
     check_known("keys-kept", &record);
 }
@@ -226,7 +228,7 @@ Test(wire_record, a_cancellation_comes_back)
     size_t size = 0;
     struct record again;
     struct record record = {.kind = RECORD_ROUND, .wall_ms = 1};
-    record.as.round.job = all(0x0a);
+    record.as.round.job = digest_filled(0x0a);
     record.as.round.failed = true;
     for (int cancelled = 0; cancelled < 2; cancelled++) {
         record.as.round.cancelled = cancelled == 1;
@@ -248,7 +250,7 @@ Test(wire_record, names_as_many_agents_as_a_coordinator_serves)
     struct record again;
     uint8_t *body = NULL;
     size_t size = 0;
-    record.as.round.job = all(0x0a);
+    record.as.round.job = digest_filled(0x0a);
     record.as.round.agent_count = PEERS_MAX;
     record.as.round.agent = calloc(PEERS_MAX, sizeof *record.as.round.agent);
     cr_assert_not_null(record.as.round.agent);
@@ -288,7 +290,7 @@ Test(wire_record, who_did_not_look_is_one_of_the_agents)
         struct peer agent[3] = {{{0}}};
         struct peer away[3] = {{{0}}};
         struct record record = {.kind = RECORD_PARTIAL, .wall_ms = 1};
-        record.as.partial.job = all(0x0a);
+        record.as.partial.job = digest_filled(0x0a);
         record.as.partial.collector[0] = 'e';
         record.as.partial.blob_bytes = 8;
         record.as.partial.agent = agent;

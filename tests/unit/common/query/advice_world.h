@@ -41,7 +41,7 @@ struct asked {
     bool is_gaussian; /* with a delta of 1e-5; else Laplace */
 };
 
-/* Of Gaussian noise, over the sensitivity. */
+/* The sigma of Gaussian noise, divided by the sensitivity. */
 static double sigma_of(double epsilon)
 {
     const struct schedule schedule = {
@@ -93,7 +93,8 @@ static void add_record(int64_t *sum, const struct query_set *set, uint64_t place
     query_set_add(sum, set, 0, NULL, &row);
 }
 
-/* Plans a question for all records of so many draws. Returns how far a record moves its vector; unit: grid steps. */
+/* Plans a question that is asked of all records, with a number of draws. Returns how far a record moves its
+ * vector; unit: grid steps. */
 static double plan(struct query_set *set, const struct asked *asked, double scale, double records)
 {
     double moves = 0;

@@ -1,5 +1,5 @@
-/* A refusal names a factor of the epsilon or of the records: whoever follows it gets the answer, most often. Studies of made-up records
- * are asked, and asked again as they were told to, planned anew and with records and noise of their own. */
+/* A refusal names a factor of the epsilon or of the records, and with this factor most studies get the answer. Studies of made-up
+ * records are asked, and then asked again with the factor, with a new plan and new records and noise. */
 
 #include "advice_world.h"
 
@@ -90,7 +90,7 @@ static struct followed follow(const struct asked *asked, int studies)
 }
 
 /* At least 80 of 100 are wanted. Seeds are fixed; each of these shares is above 0.9 in long runs. told: at least, of 100 */
-static void does(const struct asked *asked, int studies, int told)
+static void expect_enough(const struct asked *asked, int studies, int told)
 {
     const struct followed followed = follow(asked, IS_SANITIZED ? SANITIZED_STUDIES : studies);
     if (IS_SANITIZED) {
@@ -109,59 +109,72 @@ static void does(const struct asked *asked, int studies, int told)
               asked->text, followed.of_records, followed.told_records);
 }
 
-Test(advice, of_a_correlation_does)
-{
-    does(&(struct asked){"correlate: [age, kappa]", 1, 1000, 0.8, 1, false}, 100, 40);
-    does(&(struct asked){"correlate: [age, kappa]", 1, 1000, 1.2, 1, true}, 100, 40);
-    does(&(struct asked){"correlate: [age, kappa, risk]", 2, 1000, 2, 5, false}, 60, 20);
-}
+/* Questions whose advice is followed. told: as of expect_enough */
+static const struct {
+    struct asked asked;
+    int studies;
+    int told;
+} advised[] = {
+    {{"correlate: [age, kappa]", 1, 1000, 0.8, 1, false}, 100, 40},
+    {{"correlate: [age, kappa]", 1, 1000, 1.2, 1, true}, 100, 40},
+    {{"correlate: [age, kappa, risk]", 2, 1000, 2, 5, false}, 60, 20},
+    {{"evaluate: risk for death", 1, 500, 0.4, 5, false}, 100, 40},
+    {{"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40},
+    /* A band with few scores, what a cut predicts, and the share with the event. */
+    {{"evaluate: risk for death, cut at 0.5", 13, 500, 1, 5, false},
+     100,
+     10}, /* in 0.625 to 0.75 */
+    {{"evaluate: risk for death, cut at 0.5", 13, 1000, 1, 5, true}, 100, 20},
+    {{"evaluate: risk for death, cut at 0.5", 13, 1000, 0.4, 1, false}, 100, 20},
+    {{"evaluate: risk for death, cut at 0.5", 9, 500, 0.15, 1, false}, 100, 20},
+    {{"evaluate: risk for death, cut at 0.5", 3, 500, 0.4, 5, false}, 100, 40},  /* sensitivity */
+    {{"evaluate: risk for death, cut at 0.5", 2, 500, 0.06, 5, false}, 100, 10}, /* accuracy */
+    {{"evaluate: risk for death, cut at 0.5", 7, 1000, 0.04, 5, true}, 100, 10}, /* in the large */
+    /* The share of the first row. */
+    {{"crosstab: sex x death", 8, 500, 0.15, 5, false}, 60, 10},
+    {{"crosstab: sex x death", 8, 500, 0.3, 5, true}, 60, 10},
+    {{"survival: time futime event death, to 5000", 1, 500, 0.3, 5, false}, 40, 60},
+    {{"survival: time futime event death, to 5000", 1, 500, 0.5, 5, true}, 60, 60},
+    /* The difference of two means. */
+    {{"survival: time futime event death by sex, to 5000", 4, 1000, 0.5, 5, false}, 20, 20},
+    /* One of four categories has 50 of 1,000 records. The noise hides it, or lets it into the test although it is too
+     * small. */
+    {{"crosstab: ward x sex", 18, 1000, 0.35, 1, false}, 100, 40},
+    {{"crosstab: ward x sex", 18, 1000, 0.6, 1, true}, 100, 20},
+    {{"crosstab: ward x sex", 18, 2000, 0.5, 5, false}, 100, 70},
+    {{"evaluate: risk for time futime event death, to 4000", 2, 500, 0.6, 5, false}, 60, 40},
+    {{"evaluate: risk for time futime event death, to 4000", 2, 500, 1.6, 5, true}, 60, 40},
+    {{"evaluate: risk for time futime event death by sex, to 4000", 7, 1000, 0.3, 1, false},
+     60,
+     20},
+    {{"pca: [age, kappa, risk]", 1, 1000, 1.5, 5, false}, 60, 80},
+    {{"pca: [age, kappa, risk]", 1, 2000, 1.5, 5, true}, 60, 80},
+    /* Also if the noise alone decides. */
+    {{"table1: [age, sex, ward] by death", 22, 500, 1, 20, true}, 60, 40},
+    {{"regress: death ~ age + sex", 2, 500, 1, 5, true}, 20, 60},
+};
 
-Test(advice, of_a_number_s_figures_does)
+Test(advice, of_each_kind_of_question_is_enough)
 {
-    const char *const text = "table1: [age, kappa] by sex";
-    for (size_t figure = 0; figure < 5; figure++) {
-        /* Behind three sizes: of the first group's age. */
-        does(&(struct asked){text, 3 + figure, 500, 0.3, 5, false}, 40, figure == 1 ? 20 : 40);
-        does(&(struct asked){text, 3 + figure, 500, 0.5, 5, true}, 40, figure == 1 ? 20 : 40);
+    for (size_t i = 0; i < sizeof advised / sizeof advised[0]; i++) {
+        expect_enough(&advised[i].asked, advised[i].studies, advised[i].told);
     }
 }
 
-Test(advice, of_a_score_does)
+Test(advice, of_a_number_s_figures_is_enough)
 {
-    does(&(struct asked){"evaluate: risk for death", 1, 500, 0.4, 5, false}, 100, 40);
-    does(&(struct asked){"evaluate: risk for death", 1, 1000, 0.5, 5, true}, 100, 40);
+    const char *const text = "table1: [age, kappa] by sex";
+    for (size_t figure = 0; figure < 5; figure++) {
+        /* After three sizes come the figures of the first group's age. */
+        expect_enough(&(struct asked){text, 3 + figure, 500, 0.3, 5, false}, 40,
+                      figure == 1 ? 20 : 40);
+        expect_enough(&(struct asked){text, 3 + figure, 500, 0.5, 5, true}, 40,
+                      figure == 1 ? 20 : 40);
+    }
 }
 
-/* A band that few scores are in, what a cut foretells, and the share with the event. */
-Test(advice, of_a_score_s_shares_does)
-{
-    const char *const text = "evaluate: risk for death, cut at 0.5";
-    does(&(struct asked){text, 13, 500, 1, 5, false}, 100, 10); /* in 0.625 to 0.75 */
-    does(&(struct asked){text, 13, 1000, 1, 5, true}, 100, 20);
-    does(&(struct asked){text, 13, 1000, 0.4, 1, false}, 100, 20);
-    does(&(struct asked){text, 9, 500, 0.15, 1, false}, 100, 20);
-    does(&(struct asked){text, 3, 500, 0.4, 5, false}, 100, 40);  /* sensitivity */
-    does(&(struct asked){text, 2, 500, 0.06, 5, false}, 100, 10); /* accuracy */
-    does(&(struct asked){text, 7, 1000, 0.04, 5, true}, 100, 10); /* in the large */
-}
-
-/* The share of the first row. */
-Test(advice, of_a_cross_table_does)
-{
-    does(&(struct asked){"crosstab: sex x death", 8, 500, 0.15, 5, false}, 60, 10);
-    does(&(struct asked){"crosstab: sex x death", 8, 500, 0.3, 5, true}, 60, 10);
-}
-
-Test(advice, of_survival_does)
-{
-    const char *const all = "survival: time futime event death, to 5000";
-    const char *const by = "survival: time futime event death by sex, to 5000";
-    does(&(struct asked){all, 1, 500, 0.3, 5, false}, 40, 60);
-    does(&(struct asked){all, 1, 500, 0.5, 5, true}, 60, 60);
-    does(&(struct asked){by, 4, 1000, 0.5, 5, false}, 20, 20); /* the difference of two means */
-}
-
-/* Nowhere is less noise promised than there is, but for a two-hundredth; and nowhere is it a quarter less. */
+/* The promised reduction of the noise is at most 0.5 % larger than the true one, and at least three
+ * quarters of it. */
 Test(advice, knows_what_more_epsilon_makes_of_gaussian_noise)
 {
     cr_expect(advice_quieter(3, 0) == 3, "Laplace");
@@ -175,34 +188,8 @@ Test(advice, knows_what_more_epsilon_makes_of_gaussian_noise)
     }
 }
 
-/* One of four categories has 50 of 1,000 records, which the noise hides, or lets into the test where they are too few. */
-Test(advice, of_a_test_does_where_a_category_is_small)
-{
-    does(&(struct asked){"crosstab: ward x sex", 18, 1000, 0.35, 1, false}, 100, 40);
-    does(&(struct asked){"crosstab: ward x sex", 18, 1000, 0.6, 1, true}, 100, 20);
-    does(&(struct asked){"crosstab: ward x sex", 18, 2000, 0.5, 5, false}, 100, 70);
-}
-
-Test(advice, of_a_c_index_does)
-{
-    does(&(struct asked){"evaluate: risk for time futime event death, to 4000", 2, 500, 0.6, 5,
-                         false},
-         60, 40);
-    does(&(struct asked){"evaluate: risk for time futime event death, to 4000", 2, 500, 1.6, 5,
-                         true},
-         60, 40);
-    does(&(struct asked){"evaluate: risk for time futime event death by sex, to 4000", 7, 1000, 0.3,
-                         1, false},
-         60, 20);
-}
-
-Test(advice, of_principal_components_does)
-{
-    does(&(struct asked){"pca: [age, kappa, risk]", 1, 1000, 1.5, 5, false}, 60, 80);
-    does(&(struct asked){"pca: [age, kappa, risk]", 1, 2000, 1.5, 5, true}, 60, 80);
-}
-
-/* A factor of the noise is told as one of the epsilon that makes so much less, and as one of the records; what is above the most is not. */
+/* A factor of the noise is told as the factor of the epsilon that makes this much less noise, and as a factor of the records.
+ * Factors above the largest are not told. */
 Test(advice, of_noise_is_told_in_epsilon)
 {
     static const char *const text = "count: sex == M";
@@ -252,7 +239,8 @@ Test(advice, is_written_rounded_up)
     }
 }
 
-/* Five of a thousand hide behind noise: no number of times is told, but how many records would do; and of nobody no endless number. */
+/* The noise hides five of a thousand records. The refusal tells no factor, but how many records would be enough. Also with no
+ * record this number is finite. */
 Test(advice, of_a_count_has_an_end)
 {
     static const char *const text = "crosstab: sex x death";
@@ -280,15 +268,9 @@ Test(advice, of_a_count_has_an_end)
     query_set_free(&set);
 }
 
-/* By noise alone, too. */
-Test(advice, of_gaussian_noise_does)
-{
-    does(&(struct asked){"table1: [age, sex, ward] by death", 22, 500, 1, 20, true}, 60, 40);
-    does(&(struct asked){"regress: death ~ age + sex", 2, 500, 1, 5, true}, 20, 60);
-}
-
-/* Where what was released tells no factor, a number of records is named by the noise: asked again of so many, it is given. */
-static void does_needed(const struct asked *asked, int studies, int told)
+/* If the released cells give no factor, the refusal names a number of records by the noise alone. With this number of
+ * records the answer is given. */
+static void expect_number_enough(const struct asked *asked, int studies, int told)
 {
     int named = 0;
     int given = 0;
@@ -314,11 +296,14 @@ static void does_needed(const struct asked *asked, int studies, int told)
     cr_expect(5 * given >= 4 * named, "%s: %d of %d", asked->text, given, named);
 }
 
-/* With half of the number 0 of 8 (counts) and 20 of 31 were given. */
-Test(advice, of_a_regression_of_too_few_records_names_a_number_that_does)
+/* With half of this number, 0 of 8 (counts) and 20 of 31 were given. */
+Test(advice, of_a_regression_of_too_few_records_names_a_number_that_is_enough)
 {
-    does_needed(&(struct asked){"regress: death ~ age + sex", 2, 300, 0.5, 5, false}, 20, 40);
-    does_needed(&(struct asked){"regress: death ~ age + sex", 2, 300, 1, 5, true}, 20, 40);
-    does_needed(&(struct asked){"regress: kappa ~ age + ward", 4, 50, 0.5, 5, false}, 20, 20);
-    does_needed(&(struct asked){"regress: counts kappa ~ age", 1, 60, 0.5, 1, true}, 40, 15);
+    expect_number_enough(&(struct asked){"regress: death ~ age + sex", 2, 300, 0.5, 5, false}, 20,
+                         40);
+    expect_number_enough(&(struct asked){"regress: death ~ age + sex", 2, 300, 1, 5, true}, 20, 40);
+    expect_number_enough(&(struct asked){"regress: kappa ~ age + ward", 4, 50, 0.5, 5, false}, 20,
+                         20);
+    expect_number_enough(&(struct asked){"regress: counts kappa ~ age", 1, 60, 0.5, 1, true}, 40,
+                         15);
 }

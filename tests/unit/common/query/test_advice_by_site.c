@@ -1,4 +1,4 @@
-/* What is told where sites are left out does: asked again with so much more epsilon, all sites have the effect, most often. */
+/* If sites are left out, the answer names a factor of the epsilon. With it most studies get the effect of all sites. */
 
 #include "advice_world.h"
 
@@ -45,7 +45,7 @@ static void ask_sites(struct query_effect *out, const struct asked *asked, doubl
     query_set_free(&set);
 }
 
-static void does(const struct asked *asked, int studies, int told)
+static void expect_enough(const struct asked *asked, int studies, int told)
 {
     int of_epsilon = 0;
     int named = 0;
@@ -70,29 +70,31 @@ static void does(const struct asked *asked, int studies, int told)
 }
 
 /* Planned anew, a table has more steps, and its numbers less of the noise's part: without that the first two did in 0.15 and 0.6. */
-Test(advice_by_site, of_a_table_does)
+Test(advice_by_site, of_a_table_is_enough)
 {
     static const char *const text = "table1: [age, sex]";
-    does(&(struct asked){text, 0, 200, 0.2, SITES, false}, 40, 80); /* a mean */
-    does(&(struct asked){text, 1, 200, 0.2, SITES, false}, 40, 80); /* a median */
-    does(&(struct asked){text, 2, 200, 0.1, SITES, false}, 40, 80); /* a share */
+    expect_enough(&(struct asked){text, 0, 200, 0.2, SITES, false}, 40, 80); /* a mean */
+    expect_enough(&(struct asked){text, 1, 200, 0.2, SITES, false}, 40, 80); /* a median */
+    expect_enough(&(struct asked){text, 2, 200, 0.1, SITES, false}, 40, 80); /* a share */
 }
 
-/* So many times less noise takes more than so many times the epsilon. */
-Test(advice_by_site, of_gaussian_noise_does)
+/* To divide the noise by a factor, the epsilon must grow by more than this factor. */
+Test(advice_by_site, of_gaussian_noise_is_enough)
 {
-    does(&(struct asked){"table1: [age, sex]", 0, 200, 0.2, SITES, true}, 40, 80);
-    does(&(struct asked){"crosstab: sex x death", 0, 200, 0.4, SITES, true}, 40, 40);
-    does(&(struct asked){"survival: time futime event death, to 4000", 0, 200, 0.8, SITES, true},
-         20, 80);
+    expect_enough(&(struct asked){"table1: [age, sex]", 0, 200, 0.2, SITES, true}, 40, 80);
+    expect_enough(&(struct asked){"crosstab: sex x death", 0, 200, 0.4, SITES, true}, 40, 40);
+    expect_enough(
+        &(struct asked){"survival: time futime event death, to 4000", 0, 200, 0.8, SITES, true}, 20,
+        80);
 }
 
-/* Of the regression: at epsilon 0.2 the noise hides the events of half of the sites, and no number is told of them. */
-Test(advice_by_site, of_the_others_does)
+/* A regression: at epsilon 0.2 the noise hides the events of half of the sites, and no factor is named for them. */
+Test(advice_by_site, of_the_others_is_enough)
 {
-    does(&(struct asked){"crosstab: sex x death", 0, 200, 0.2, SITES, false}, 40, 40);
-    does(&(struct asked){"crosstab: sex x death", 1, 200, 0.2, SITES, false}, 40, 40);
-    does(&(struct asked){"survival: time futime event death, to 4000", 0, 200, 0.4, SITES, false},
-         20, 80);
-    does(&(struct asked){"regress: death ~ age", 0, 300, 0.25, SITES, false}, 20, 60);
+    expect_enough(&(struct asked){"crosstab: sex x death", 0, 200, 0.2, SITES, false}, 40, 40);
+    expect_enough(&(struct asked){"crosstab: sex x death", 1, 200, 0.2, SITES, false}, 40, 40);
+    expect_enough(
+        &(struct asked){"survival: time futime event death, to 4000", 0, 200, 0.4, SITES, false},
+        20, 80);
+    expect_enough(&(struct asked){"regress: death ~ age", 0, 300, 0.25, SITES, false}, 20, 60);
 }

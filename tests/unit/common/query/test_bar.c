@@ -1,5 +1,5 @@
-/* Bars of noise against the exact distribution of what is drawn, summed up term by term: never
- * exceeded more often than said, and not much larger than they must be. */
+/* Bars of noise against the exact distribution of what is drawn, summed up term by term: they are
+ * exceeded no more often than they say, and are not much longer than necessary. */
 
 #include "query/bar.h"
 
@@ -147,7 +147,7 @@ Test(bar, of_many_draws_is_nearly_normal)
     cr_assert(fabs(both / query_noise_deviation(&noise) / sqrt(1.25) - 1.96) < 0.04);
 }
 
-/* What bar.c rests on: a discrete Gaussian variable lies within one step of a normal one. */
+/* bar.c uses this: a discrete Gaussian variable lies within one step of a normal one. */
 Test(bar, discrete_gaussian_lies_within_a_step_of_a_normal_variable)
 {
     static double p[SPAN];

@@ -4,6 +4,7 @@
 
 #include "dp/select.h"
 #include "noise/laplace.h"
+#include "tests/support/paid_grant.h"
 #include "tests/support/seeded_random.h"
 #include "toy_schema.h"
 
@@ -122,17 +123,6 @@ Test(candidates, are_named_by_thresholds_inside_the_public_range)
     candidates_free(&candidates);
 }
 
-static struct grant *grant_of(enum mechanism mechanism, uint64_t epsilon_micro)
-{
-    struct ledger *ledger = ledger_new((struct price){UINT64_MAX, 0});
-    struct charge charge = {
-        .mechanism = mechanism, .epsilon_micro = epsilon_micro, .pass = {{1}}, .row_count = 1};
-    struct grant *grant = NULL;
-    cr_assert_eq(ledger_spend(ledger, &grant, &charge, NULL), STATUS_OK);
-    ledger_free(ledger);
-    return grant;
-}
-
 /* Central trust: exact scores, private picks. With n = 500, epsilon 1 and 40 candidates the errors of
  * the one picked are within 2 (ln 40 + ln(1/beta))/epsilon of the least, with beta = 1e-6/40 for 40
  * picks: 42.4. Planted: a sensitivity a hundred times too large picks worse than that. */
@@ -153,11 +143,11 @@ Test(candidates, are_selected_privately_near_the_best)
         sum_up(sum, &candidates, &table);
         candidates_scores(score, &candidates, sum, RECORDS);
         const int64_t least = score[candidates_best(score, count)];
-        struct grant *grant = grant_of(MECHANISM_PURE, 1000000);
+        struct grant *grant = paid_grant(MECHANISM_PURE, 1000000);
         cr_assert(select_permute_and_flip(&grant, &random, &chosen, score, count,
                                           CANDIDATES_SCORE_SENSITIVITY) == STATUS_OK);
         cr_assert(score[chosen] <= least + 2 * 43);
-        grant = grant_of(MECHANISM_EXPONENTIAL, 1000000);
+        grant = paid_grant(MECHANISM_EXPONENTIAL, 1000000);
         cr_assert(select_exponential(&grant, &random, &chosen, score, count,
                                      CANDIDATES_SCORE_SENSITIVITY) == STATUS_OK);
         cr_assert(score[chosen] <= least + 2 * 43);
@@ -165,7 +155,7 @@ Test(candidates, are_selected_privately_near_the_best)
     bool is_worse = false;
     for (int i = 0; i < 20; i++) {
         size_t chosen = 0;
-        struct grant *grant = grant_of(MECHANISM_PURE, 1000000);
+        struct grant *grant = paid_grant(MECHANISM_PURE, 1000000);
         cr_assert(select_permute_and_flip(&grant, &random, &chosen, score, count,
                                           100 * CANDIDATES_SCORE_SENSITIVITY) == STATUS_OK);
         is_worse = is_worse || score[chosen] > score[candidates_best(score, count)] + 2 * 43;

@@ -13,19 +13,7 @@ enum { BITS = 8, ONE = 1 << BITS, N = 4, OWN = N * (2 * N + 1) };
 
 static size_t cell_of(const struct query *query, double age, double sex, double kappa, double label)
 {
-    static int64_t sum[QUERY_CELLS_MAX];
-    const double cell[TOY_COLUMNS] = {age, sex, kappa, 2};
-    const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = label};
-    size_t found = query->cell_count;
-    memset(sum, 0, sizeof sum);
-    query_add(sum, query, BITS, 0, &row);
-    for (size_t i = 0; i < QUERY_CELLS_MAX; i++) {
-        cr_assert(sum[i] == 0 || (sum[i] == ONE && i < query->cell_count));
-        cr_assert(sum[i] == 0 || found == query->cell_count, "a record is in one cell");
-        found = sum[i] != 0 ? i : found;
-    }
-    cr_assert(found < query->cell_count);
-    return found;
+    return only_cell_of(query, (const double[]){age, sex, kappa, 2}, label, BITS);
 }
 
 /* Scores are ages from 50 to 98, a bin twelve years; times are kappas, a bin one. */
@@ -63,7 +51,7 @@ Test(concordance_question, refuses_with_the_place_and_the_remedy)
     refuses("evaluate: age for time, cut at 74", "character 19, \"time\"");
 }
 
-/* The lowest scores stay, the highest die first: a score that knows. */
+/* The lowest scores survive, the highest die first: a perfect score. */
 Test(concordance_question, answers_from_its_cells)
 {
     const char *const text[] = {"evaluate: age for time kappa event death by sex, to 4 in 4 bins"};

@@ -145,6 +145,14 @@ Test(correlate_question, refuses_with_the_place_and_the_remedy)
 }
 
 /* 1,000 records, half of them old men and half young women, but 50 of either. */
+static void add_old_men_and_young_women(int64_t *sum, const struct query *query)
+{
+    for (uint64_t i = 0; i < 1000; i++) {
+        const bool is_man = i % 2 == 0;
+        add(sum, query, is_man != (i < 100) ? 92 : 56, is_man ? 1 : 0, i);
+    }
+}
+
 Test(correlate_question, answers_from_its_cells)
 {
     const char *const text[] = {"correlate: [age, sex]"};
@@ -153,10 +161,7 @@ Test(correlate_question, answers_from_its_cells)
     int64_t sum[CELLS] = {0};
     static struct query_answer answer[4];
     cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
-    for (uint64_t i = 0; i < 1000; i++) {
-        const bool is_man = i % 2 == 0;
-        add(sum, &set.query[0], is_man != (i < 100) ? 92 : 56, is_man ? 1 : 0, i);
-    }
+    add_old_men_and_young_women(sum, &set.query[0]);
     for (int noisy = 0; noisy < 2; noisy++) {
         const double scale = noisy == 0 ? 1e-9 : 200;
         cr_assert(query_run_init(&run, &set) == STATUS_OK);
@@ -210,10 +215,7 @@ Test(correlate_question, components_follow_from_the_same_cells)
     int64_t sum[CELLS] = {0};
     static struct query_answer answer[7];
     cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
-    for (uint64_t i = 0; i < 1000; i++) {
-        const bool is_man = i % 2 == 0;
-        add(sum, &set.query[0], is_man != (i < 100) ? 92 : 56, is_man ? 1 : 0, i);
-    }
+    add_old_men_and_young_women(sum, &set.query[0]);
     for (int noisy = 0; noisy < 2; noisy++) {
         const double scale = noisy == 0 ? 1e-9 : 200;
         cr_assert(query_run_init(&run, &set) == STATUS_OK);
@@ -235,7 +237,7 @@ Test(correlate_question, components_follow_from_the_same_cells)
     query_set_free(&set);
 }
 
-/* A column that is the same for all: no epsilon would do, and none is named, whatever the noise makes of it. */
+/* A column that is the same for all records: no epsilon is enough, and none is named, whatever the noise. */
 Test(correlate_question, names_no_factor_for_a_column_that_hardly_varies)
 {
     const char *const text[] = {"correlate: [age, sex]"};

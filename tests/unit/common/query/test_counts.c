@@ -1,4 +1,5 @@
-/* Counts as they are told: none below 0, what is a sum of others is their sum, and not farther from the truth than what was found. */
+/* Counts as they are shown: none below 0, totals are the sums of their parts, and no count is farther from the truth than the
+ * released one. */
 
 #include "query/query_answers.h"
 #include "query/query_set.h"
@@ -35,7 +36,8 @@ Test(counts, are_the_nearest_that_can_be)
     cr_expect(same[0] == 4 && same[1] == 0 && same[2] == 6.5);
 }
 
-/* Each time, and in the mean nearer than counts that are each cut off at 0. Of tables of which most cells are empty, too. */
+/* The counts are nearer to the truth than counts that are cut off at 0: each time, in the mean, and also for tables with
+ * mostly empty cells. */
 Test(counts, are_never_farther_from_the_truth)
 {
     enum { CELLS = 65, STUDIES = 200 };
@@ -133,8 +135,8 @@ Test(counts, of_a_cross_table_agree)
     }
 }
 
-static double told(const struct query_answer *answer, size_t count, const char *variable,
-                   const char *figure, const char *group)
+static double count_of(const struct query_answer *answer, size_t count, const char *variable,
+                       const char *figure, const char *group)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(answer[i].variable, variable) == 0 && strcmp(answer[i].figure, figure) == 0 &&
@@ -177,24 +179,25 @@ Test(counts, of_a_table1_agree)
         double categories[3] = {0};
         double missing = 0;
         for (size_t g = 0; g < 3; g++) {
-            const double size = told(answer, count, "", "records", groups[g]);
+            const double size = count_of(answer, count, "", "records", groups[g]);
             double of_group = 0;
             static const char *const figure[] = {"F", "M", "missing"};
             for (size_t k = 0; k < 3; k++) {
-                const double own = told(answer, count, "sex", figure[k], groups[g]);
+                const double own = count_of(answer, count, "sex", figure[k], groups[g]);
                 of_group += own;
                 categories[k] += own;
             }
             cr_expect(fabs(of_group - size) < 1e-9, "%g %g", of_group, size);
-            const double own = told(answer, count, "age", "missing", groups[g]);
+            const double own = count_of(answer, count, "age", "missing", groups[g]);
             cr_expect(own < size + 1e-9);
             missing += own;
             all += size;
         }
-        cr_expect(fabs(all - told(answer, count, "", "records", "all")) < 1e-9 && all < 160 + 1e-9);
-        cr_expect(fabs(categories[0] - told(answer, count, "sex", "F", "all")) < 1e-9);
-        cr_expect(fabs(categories[2] - told(answer, count, "sex", "missing", "all")) < 1e-9);
-        cr_expect(fabs(missing - told(answer, count, "age", "missing", "all")) < 1e-9);
+        cr_expect(fabs(all - count_of(answer, count, "", "records", "all")) < 1e-9 &&
+                  all < 160 + 1e-9);
+        cr_expect(fabs(categories[0] - count_of(answer, count, "sex", "F", "all")) < 1e-9);
+        cr_expect(fabs(categories[2] - count_of(answer, count, "sex", "missing", "all")) < 1e-9);
+        cr_expect(fabs(missing - count_of(answer, count, "age", "missing", "all")) < 1e-9);
         query_set_free(&set);
     }
 }
@@ -221,12 +224,12 @@ Test(counts, of_scores_agree)
         }
         query_set_free(&set);
         const size_t count = ask(answer, &set, &texts[study % 2], sum, 2, 4 * (cells / 2));
-        const double first = told(answer, count, "", "records", "F");
-        const double second = told(answer, count, "", "records", "M");
-        const double own = told(answer, count, variable, figure, "F");
-        const double other = told(answer, count, variable, figure, "M");
-        cr_expect(fabs(first + second - told(answer, count, "", "records", "all")) < 1e-9);
-        cr_expect(fabs(own + other - told(answer, count, variable, figure, "all")) < 1e-9);
+        const double first = count_of(answer, count, "", "records", "F");
+        const double second = count_of(answer, count, "", "records", "M");
+        const double own = count_of(answer, count, variable, figure, "F");
+        const double other = count_of(answer, count, variable, figure, "M");
+        cr_expect(fabs(first + second - count_of(answer, count, "", "records", "all")) < 1e-9);
+        cr_expect(fabs(own + other - count_of(answer, count, variable, figure, "all")) < 1e-9);
         cr_expect(own < first + 1e-9 && other < second + 1e-9);
         query_set_free(&set);
     }

@@ -56,8 +56,8 @@ Test(crosstab_question, refuses_with_the_place_and_the_remedy)
     refuses("crosstab: sex x deat", "death");
 }
 
-/* Noise makes a count negative, and another one larger than all records: both are told within what can be, and no interval has
- * ends that are one. Where the bar is wider than all records no count is told. */
+/* Noise makes a count negative, and another one larger than all records: both are shown within what is possible, and no
+ * interval has two equal ends. Where the bar is wider than all records no count is told. */
 Test(crosstab_question, tells_counts_that_can_be)
 {
     const char *const text[] = {"crosstab: sex x death"};
@@ -110,7 +110,7 @@ Test(crosstab_question, keeps_bars_within_what_a_figure_can_be)
 }
 
 /* What is refused is given with as much more epsilon as the note says. */
-Test(crosstab_question, says_of_each_refused_figure_what_would_do)
+Test(crosstab_question, says_of_each_refused_figure_what_is_enough)
 {
     const char *const text[] = {"crosstab: sex x death"};
     const int64_t sum[5] = {140 * ONE, 60 * ONE, 100 * ONE, 100 * ONE, 10 * ONE};
@@ -142,7 +142,7 @@ Test(crosstab_question, says_of_each_refused_figure_what_would_do)
     }
 }
 
-/* Nobody is in the second row, or in any: what noise made there passes for no records that more epsilon would show. */
+/* The second row, or every row, is empty: the noise there is not taken for records that more epsilon would show. */
 Test(crosstab_question, says_that_nobody_was_found_in_a_row)
 {
     const char *const text[] = {"crosstab: sex x death"};
@@ -171,7 +171,7 @@ Test(crosstab_question, says_that_nobody_was_found_in_a_row)
     query_set_free(&set);
 }
 
-/* Of 10 records 2 are expected in a cell: no epsilon makes them the 5 that a test needs. */
+/* With 10 records a cell has 2 expected ones. A test needs 5, and no epsilon changes that. */
 Test(crosstab_question, says_how_many_records_a_test_of_few_needs)
 {
     const char *const text[] = {"crosstab: sex x death"};
@@ -267,7 +267,8 @@ Test(crosstab_question, leaves_empty_categories_out_of_the_test_and_says_so)
     }
 }
 
-/* The third region is neither empty nor enough. What the note says is done: more records, or a table without it. */
+/* The third region is neither empty nor large enough. The test follows the note: more records, or a table without
+ * it. */
 Test(crosstab_question, names_the_category_that_keeps_the_others_from_a_test)
 {
     const char *const text[] = {"crosstab: 'home region' x death"};
@@ -303,7 +304,7 @@ Test(crosstab_question, names_the_category_that_keeps_the_others_from_a_test)
     double p = NAN;
     (void)crosstab_test(&p, &(struct crosstab_cells){without, 2, 2, 5, 0.5});
     cr_expect(!isnan(p));
-    /* Where what is left is too small as well, nothing is said of leaving. */
+    /* If the rest is too small as well, the note does not propose to leave a category out. */
     const int64_t few[7] = {7 * ONE, 6 * ONE, 6 * ONE, 7 * ONE, 4 * ONE, 4 * ONE, 0};
     struct query_answer answer[15];
     struct query_set set;
@@ -318,7 +319,7 @@ Test(crosstab_question, names_the_category_that_keeps_the_others_from_a_test)
     query_set_free(&set);
 }
 
-/* Names stand whole, whatever their length, or are told as others. */
+/* Names are shown whole, whatever their length, or summed up as "others". */
 Test(crosstab_question, names_what_is_left_out_as_far_as_there_is_room)
 {
     static const char letters[] = "\xc3\xa4\xc3\xb6\xc3\xbc\xe2\x82\xac\xc3\xa4\xc3\xb6\xc3\xbc";
@@ -339,7 +340,8 @@ Test(crosstab_question, names_what_is_left_out_as_far_as_there_is_room)
     }
 }
 
-/* Not even where counts are refused is it left out; a table of 2 x 2 has all figures, and no such note. */
+/* Also if counts are refused, the category is not left out. A table of 2 x 2 has all figures, and no
+ * such note. */
 Test(crosstab_question, says_which_figures_its_shape_does_not_have)
 {
     static const struct {

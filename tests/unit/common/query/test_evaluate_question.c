@@ -13,19 +13,7 @@ enum { BITS = 8, ONE = 1 << BITS, N = 8 };
 
 static size_t cell_of(const struct query *query, double age, double sex, double label)
 {
-    static int64_t sum[QUERY_CELLS_MAX];
-    const double cell[TOY_COLUMNS] = {age, sex, 1, 2};
-    const struct row row = {.cell = cell, .column_count = TOY_COLUMNS, .label = label};
-    size_t found = query->cell_count;
-    memset(sum, 0, sizeof sum);
-    query_add(sum, query, BITS, 0, &row);
-    for (size_t i = 0; i < QUERY_CELLS_MAX; i++) {
-        cr_assert(sum[i] == 0 || (sum[i] == ONE && i < query->cell_count));
-        cr_assert(sum[i] == 0 || found == query->cell_count, "a record is in one cell");
-        found = sum[i] != 0 ? i : found;
-    }
-    cr_assert(found < query->cell_count);
-    return found;
+    return only_cell_of(query, (const double[]){age, sex, 1, 2}, label, BITS);
 }
 
 /* Levels are six years wide, from 50 to 98. */
@@ -60,7 +48,7 @@ Test(evaluate_question, refuses_with_the_place_and_the_remedy)
     refuses("evaluate: age for death in 8 levels, cut at 74", "should end here");
 }
 
-/* 800 without the event in the first half of the levels, 200 with it in the second: a score that knows. */
+/* 800 without the event in the first half of the levels, 200 with it in the second: a perfect score. */
 Test(evaluate_question, answers_from_its_cells)
 {
     const char *const text[] = {"evaluate: age for death, cut at 74 in 8 levels"};
@@ -146,7 +134,7 @@ Test(evaluate_question, has_a_calibration_and_a_risk_a_decision_curve)
     }
 }
 
-/* Nobody is in most levels: what the noise put there makes no factor, which would be of nobody. */
+/* Most levels are empty. The noise in them must not lead to a factor. */
 Test(evaluate_question, names_no_factor_where_nobody_was_found)
 {
     const char *const text[] = {"evaluate: age for death in 8 levels"};
@@ -174,8 +162,8 @@ Test(evaluate_question, names_no_factor_where_nobody_was_found)
     query_set_free(&set);
 }
 
-/* The group is as large as it is said to have to be: what it lacks is the event, and the number is of groups that have it. */
-Test(evaluate_question, says_of_which_group_so_many_records_would_do)
+/* The group is as large as the note demands. It lacks events, and the number is for groups that have some. */
+Test(evaluate_question, says_for_which_group_its_number_of_records_is_enough)
 {
     const char *const text[] = {"evaluate: age for death in 8 levels"};
     struct query_set set;

@@ -1,5 +1,5 @@
-/* Names of columns and categories may be long, of letters of several bytes: what answers are called is UTF-8, and no two are called the
- * same. A result is not written else, after its price is paid. */
+/* Names of columns and categories may be long, of letters of several bytes: the names of answers are UTF-8, and no two are equal.
+ * Otherwise a result that was paid for could not be written. */
 
 #include "query/query_answers.h"
 #include "query/query_set.h"
@@ -20,7 +20,7 @@ static const struct schema schema = {
 };
 static const struct query_names names = {.schema = &schema};
 
-/* So many letters of two bytes behind so many of one. */
+/* Some letters of two bytes after some of one. */
 static void write_name(char name[static SCHEMA_NAME_BYTES], int letters, int pad, int number)
 {
     int size = snprintf(name, SCHEMA_NAME_BYTES, "%d%.*s", number, pad, "xx");

@@ -237,8 +237,9 @@ Test(predicate, knows_labels_of_every_kind)
     cr_assert(predicate_parse(&predicate, slice_of("death == 1"), &schema, NULL) != STATUS_OK);
 }
 
-/* Planted: a program that would read behind the record, and a record that is too short for it. */
-Test(predicate, never_reads_behind_the_record, .signal = SIGABRT)
+/* Planted: a program that would read beyond the record, and a record that is too short for its
+ * program. */
+Test(predicate, never_reads_beyond_the_record, .signal = SIGABRT)
 {
     struct predicate predicate = {
         .step = {{.column = TOY_COLUMNS + 1}}, .step_count = 1, .column_count = TOY_COLUMNS};

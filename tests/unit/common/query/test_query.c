@@ -5,20 +5,11 @@
 
 #include "learn/dataset.h"
 
-#include "toy_schema.h"
+#include "toy_question.h"
 
 #include <criterion/criterion.h>
 
 enum { BITS = 8, ONE = 1 << BITS };
-
-static struct query parsed(const char *text)
-{
-    struct query query;
-    struct why why = {{0}};
-    cr_assert(query_parse(&query, slice_of(text), &toy_names, &why) == STATUS_OK, "%s: %s", text,
-              why.text);
-    return query;
-}
 
 static void adds(const char *text, double age, double kappa, double threshold,
                  const int64_t *expected)
@@ -88,7 +79,7 @@ Test(query, reads_edges_and_names_cells)
     cr_assert(parsed("mean: age where sex == F").cell_count == 2);
 }
 
-/* A share that rounds to nothing or all would ask for no quantile. */
+/* A share that rounds to 0 or 1 is no quantile. */
 Test(query, rounds_a_share_to_the_grid_and_never_to_its_ends)
 {
     const struct query most = parsed("quantile: 0.999 of age");
@@ -196,7 +187,7 @@ Test(query, of_a_set_is_named_when_refused)
 }
 
 /* The cells that a data set keeps are those that questions look at, to the last bit: on a constant,
- * beyond a range, behind a transform; missing, no number, and none of the categories. */
+ * beyond a range, after a transform; missing, no number, and none of the categories. */
 Test(query, asks_the_cells_of_a_data_set)
 {
     static const char table[] = "kappa,home region,age,sex,death\n"

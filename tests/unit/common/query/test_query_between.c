@@ -81,7 +81,7 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
     cr_expect(isnan(effect[1].all.value) && isnan(site[1][0].value) && isnan(site[1][0].low));
     cr_expect(effect[0].all.sites == SITES && effect[2].all.sites == SITES);
     cr_expect(isnan(effect[0].needed) && isnan(effect[0].factor));
-    /* What is said to do, does; and of a noise that is thrice as large it is more. */
+    /* The named number is enough; with three times the noise it is larger. */
     join(30 / factor);
     cr_expect_eq(effect[1].all.sites, SITES);
     join(90);
@@ -94,8 +94,8 @@ Test(query_between, effects_that_the_noise_drowns_are_refused_with_a_sentence)
     cr_expect(effect[1].all.sites < SITES, "a step less does not do");
 }
 
-/* Of a group's 100 records per interval 10 die, of the other's 20; all later ones are there at the end. The first site's numbers are
- * halved, which changes no ratio. */
+/* In each interval 10 of one group's 100 records die, and 20 of the other's; the later ones are censored at the end. The first
+ * site's numbers are halved, which changes no ratio. */
 Test(query_between, survival_regress_and_table1_are_told_by_site)
 {
     static const char *const texts[] = {
@@ -176,7 +176,7 @@ Test(query_between, survival_regress_and_table1_are_told_by_site)
     query_set_free(&set);
 }
 
-/* Of 1,000 records, each in one of the steps; half of those who are followed die by the second of four intervals. Two sites have
+/* 1,000 records, each in one of the steps. Half of those that are followed die by the second of four intervals. Two sites have
  * fewer records, the last one hardly any. */
 Test(query_between, medians_are_told_of_each_site_and_not_joined)
 {
@@ -343,7 +343,7 @@ Test(query_between, of_a_site_whose_group_is_empty_no_factor_is_told)
                 own[i][1 + j] = full[j] << BITS;
             }
             for (size_t j = 0; i == 3 && j < ALL; j++) {
-                /* Of a small group, an eighth of the others' records. The first group has the rest. */
+                /* A small group has an eighth of the records, the first group the rest. */
                 const int64_t few = is_empty != 0 ? noise[j] : full[j] / 8;
                 const size_t rest = j < TABLE ? 0 : j < TABLE + CURVE ? TABLE + 8 : TABLE + CURVE;
                 if (is_empty_at[j]) {
@@ -374,7 +374,7 @@ Test(query_between, of_a_site_whose_group_is_empty_no_factor_is_told)
     query_set_free(&set);
 }
 
-/* What is said of a kind and what is said of sites that are left out are two sentences. */
+/* The note on the kind and the note on sites that are left out are two sentences. */
 Test(query_between, two_notes_are_joined_by_a_semicolon)
 {
     enum { CURVE = 10, CURVE_EFFECTS = 2 };

@@ -146,8 +146,8 @@ Test(query_run, answers_exactly_without_noise)
     query_set_free(&set);
 }
 
-/* How often each truth may lie outside its bar of 95 % in so many runs: a binomial variable of 1500
- * and 0.05 exceeds 128 with a probability below 3e-8, so all 16 comparisons together raise a false
+/* How often each truth may lie outside its 95 % bar in these runs. A binomial variable of 1500 and
+ * 0.05 exceeds 128 with a probability below 3e-8, so all 16 comparisons together raise a false
  * alarm in less than 1e-6 of all seeds. */
 enum { RUNS = 1500, OUTSIDE_MAX = 128 };
 
@@ -318,8 +318,8 @@ Test(query_run, survives_sums_that_make_no_sense)
     query_set_free(&set);
 }
 
-/* A question that compares with what lies outside a column's public range is answered, and its answer says
- * so; a mean says it beside what its values were clamped to. */
+/* A question that compares with a value outside a column's public range is answered, and the answer says
+ * so. A mean also says what its values were clamped to. */
 Test(query_run, says_of_an_answer_that_its_question_lies_outside_the_public_range)
 {
     static const char *const asked[] = {"count: age >= 120", "count: age >= 80",
@@ -341,8 +341,8 @@ Test(query_run, says_of_an_answer_that_its_question_lies_outside_the_public_rang
     query_set_free(&set);
 }
 
-/* Cells of nothing but a little noise below 0: what was released tells of no size, so the noise alone says what would do. */
-Test(query_run, a_refusal_says_what_would_do_also_where_nothing_was_released_of_it)
+/* Cells that are only noise, a little below 0. The released cells tell no size, so the advice rests on the noise alone. */
+Test(query_run, a_refusal_says_what_is_enough_also_where_nothing_was_released_of_it)
 {
     static const char *const asked[] = {"table1: [age, sex] by death",
                                         "survival: time age event death by sex, to 98",

@@ -319,7 +319,8 @@ static uint64_t truths_of(const struct query *query)
     return truths;
 }
 
-/* No chance in it: all pairs of fixed predicates, against their truth in every record that matters. */
+/* Nothing is random: all pairs of fixed predicates, against their truth in every record that
+ * matters. */
 Test(query_same, agrees_with_the_truth_of_predicates, .init = begin)
 {
     static struct query *query[PREDICATES];

@@ -265,7 +265,7 @@ Test(regress_question, tells_the_rest_where_a_column_has_one_level)
 Test(regress_question, says_that_events_are_few_and_names_no_factor)
 {
     static const double records[] = {500, 500, 500, 500, 500, 500};
-    static const double events[] = {40, -30, 20, -15, -10, 5}; /* of a few, behind noise */
+    static const double events[] = {40, -30, 20, -15, -10, 5}; /* few records, hidden by noise */
     answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 30);
     cr_expect(isnan(answer[AGE].value));
     expect_said(
@@ -274,8 +274,8 @@ Test(regress_question, says_that_events_are_few_and_names_no_factor)
         "would be enough");
 }
 
-/* Of creatinine's kind: most records lie in two levels of five. No coefficient can be told, nor the intercept; the numbers of records
- * can. */
+/* A column like creatinine: most records lie in two of five levels. The coefficients and the intercept cannot be told, the
+ * numbers of records can. */
 Test(regress_question, refuses_where_values_lie_too_close_together)
 {
     enum { ROWS = 9 };
@@ -291,7 +291,8 @@ Test(regress_question, refuses_where_values_lie_too_close_together)
     cr_expect_str_eq(answer[AGE].note, answer[ROWS - 1].note);
 }
 
-/* Nothing is in three of five levels: a column of two values. Its slope and the intercept hang on where they lie, the other's does not. */
+/* Three of five levels are empty: a column of two values. Its slope and the intercept depend on where these lie, the other slope
+ * does not. */
 Test(regress_question, refuses_the_slope_of_a_column_of_few_values_alone)
 {
     static const double two[] = {700, 600, 0, 0, 0, 0, 0, 0, 300, 400};
@@ -387,9 +388,9 @@ Test(regress_question, covers_both_readings_of_numbers_that_may_be_whole)
               whole[AGE].total_high);
 }
 
-/* Ages 0 to 4 of which some are never found: levels of one whole number each fit any column, so that nothing is given while nobody says
- * that they are whole. */
-Test(regress_question, gives_nothing_where_only_whole_numbers_would_do)
+/* Ages 0 to 4, some of which do not occur. Levels of one whole number each fit any column. So nothing is given unless the job
+ * says that the numbers are whole. */
+Test(regress_question, gives_nothing_where_only_whole_numbers_would_help)
 {
     static const double records[] = {900, 0, 700, 0, 800};
     static const double events[] = {100, 0, 140, 0, 260};
@@ -435,7 +436,8 @@ Test(regress_question, says_that_nothing_is_there)
 Test(regress_question, says_that_all_have_the_event)
 {
     static const double records[] = {500, 500, 500, 500, 500, 500};
-    static const double events[] = {540, 470, 505, 490, 510, 500}; /* all, behind noise */
+    static const double events[] = {540, 470, 505,
+                                    490, 510, 500}; /* all records, hidden by noise */
     answer_points(answer, "regress: death ~ age + sex in 3 levels", records, events, 6, 30);
     cr_expect(isnan(answer[AGE].value));
     expect_said(&answer[AGE], "all records have the event");

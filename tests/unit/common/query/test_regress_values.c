@@ -39,12 +39,6 @@ struct setting {
     double centre; /* of dose */
 };
 
-static double normal(struct seeded_random *seeded)
-{
-    const double radius = sqrt(-2 * log(1 - seeded_random_unit(seeded)));
-    return radius * cos(2 * 3.14159265358979323846 * seeded_random_unit(seeded));
-}
-
 static const double slopes[] = {[REGRESS_LOGISTIC] = 0.5,
                                 [REGRESS_LINEAR] = 0.4,
                                 [REGRESS_POISSON] = 0.3,
@@ -69,14 +63,15 @@ static void draw(double *cell, double *label, const struct setting *setting,
 {
     const double own = setting->shape == TRIANGLE
                            ? 4 * (seeded_random_unit(seeded) + seeded_random_unit(seeded) - 1)
-                       : setting->shape == NORMAL ? setting->centre + normal(seeded)
-                                                  : 1.5 + 0.5 * normal(seeded);
+                       : setting->shape == NORMAL ? setting->centre + seeded_random_normal(seeded)
+                                                  : 1.5 + 0.5 * seeded_random_normal(seeded);
     cell[DOSE] = setting->shape == LOG_NORMAL ? 0 : own;
     cell[KAPPA] = setting->shape == LOG_NORMAL ? exp(own) : 5;
     cell[WARD] = (double)seeded_random_below(seeded, 2);
     const double along = slopes[setting->family] * own + 0.3 * cell[WARD];
-    cell[VISITS] = setting->family == REGRESS_LINEAR ? 3 + along + 0.5 * normal(seeded)
-                                                     : count_of(exp(along - 0.5), seeded);
+    cell[VISITS] = setting->family == REGRESS_LINEAR
+                       ? 3 + along + 0.5 * seeded_random_normal(seeded)
+                       : count_of(exp(along - 0.5), seeded);
     const double time = -log(1 - seeded_random_unit(seeded)) / exp(along - 1.2);
     cell[FUTIME] = fmin(time, 4);
     *label = setting->family == REGRESS_HAZARD

@@ -262,7 +262,8 @@ Test(survival_question, answers_from_its_cells)
     query_set_free(&set);
 }
 
-/* 400 records in each group, of which few die: records are not what is missing. Also where noise made a few deaths of none. */
+/* 400 records in each group, and few deaths: the records are not too few. The same if there are no deaths and noise makes a
+ * few. */
 Test(survival_question, says_that_events_are_few_where_records_are_many)
 {
     static const char *const text[] = {
@@ -271,7 +272,7 @@ Test(survival_question, says_that_events_are_few_where_records_are_many)
     struct query_set set;
     struct query_run run;
     cr_assert(query_set_init(&set, text, 1, BITS, &toy_names, NULL) == STATUS_OK);
-    for (int deaths = -1; deaths <= 2; deaths += 3) { /* of none, behind noise */
+    for (int deaths = -1; deaths <= 2; deaths += 3) { /* no records, hidden by noise */
         int64_t sum[QUERY_CELLS_MAX] = {0};
         char told[64];
         for (size_t g = 0; g < 2; g++) {
@@ -292,7 +293,8 @@ Test(survival_question, says_that_events_are_few_where_records_are_many)
     query_set_free(&set);
 }
 
-/* Nobody is in the second group, and all of the first end in one interval: neither remedy is the other's. */
+/* The second group is empty, and all records of the first end in one interval: each group has its own
+ * remedy. */
 Test(survival_question, says_what_a_group_lacks)
 {
     enum { WIDTH = 2 * K + 1 };
@@ -330,7 +332,7 @@ Test(survival_question, says_what_a_group_lacks)
 /* A curve, but hardly anybody left at its end: no factor follows from what may be noise, so the numbers themselves are told. */
 Test(survival_question, says_how_many_are_too_few_at_the_end)
 {
-    enum { WIDTH = 2 * K + 1, MEAN = 1 /* of the first group, behind its median */ };
+    enum { WIDTH = 2 * K + 1, MEAN = 1 /* of the first group, after its median */ };
     const char *const text[] = {"survival: time age event death by sex, to 80 in 4 intervals"};
     struct query_set set;
     struct query_run run;

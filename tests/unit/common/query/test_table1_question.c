@@ -208,8 +208,8 @@ Test(table1_question, without_noise_is_r_s)
     check_column(1, "creatinine");
 }
 
-/* 300 and 200 records of either sex, 10 of neither; and what noise makes of it. */
-Test(table1_question, answers_with_intervals_and_refuses_with_what_would_do)
+/* 300 and 200 records of either sex, 10 of neither; without and with noise. */
+Test(table1_question, answers_with_intervals_and_refuses_with_what_is_enough)
 {
     const char *const text[] = {"count: age >= 65", "table1: [sex]"};
     struct query_set set;

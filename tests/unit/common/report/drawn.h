@@ -1,4 +1,4 @@
-/* drawn.h - the report of a result, as it is written and as it is seen, for tests. */
+/* drawn.h - a result's report as it is written and as a reader sees it, for tests. */
 
 #ifndef TESTS_DRAWN_H
 #define TESTS_DRAWN_H

@@ -27,7 +27,7 @@ static void example_reserve(struct result *result, const char *list, size_t coun
     cr_assert(result_reserve(result, list, count) == STATUS_OK);
 }
 
-/* An effect at three sites, of which one has too little data. */
+/* An effect at three sites, one of which has too little data. */
 static inline void example_sites(struct result *result)
 {
     example_reserve(result, "effects", 1);

@@ -1,5 +1,5 @@
-/* Forecasts beside the truth survive their file, are drawn and marked, and are absent where nobody
- * knows the truth. */
+/* Forecasts beside the truth are read back from their file, are drawn and marked, and are missing
+ * if nobody knows the truth. */
 
 #include "report/html.h"
 #include "report/result.h"

@@ -1,4 +1,4 @@
-/* result.json: its keys are a promise; what is written is read back; nothing else is taken for one.
+/* result.json: its keys do not change, what is written is read back, and nothing else is accepted.
  */
 
 #include "report/result.h"

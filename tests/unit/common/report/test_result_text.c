@@ -354,7 +354,7 @@ Test(result_text, finds_formats_by_their_names)
     cr_expect(!result_format_of(&format, "html") && !result_format_of(&format, ""));
 }
 
-Test(result_text, tells_a_site_that_is_left_out_what_would_do)
+Test(result_text, tells_a_site_that_is_left_out_what_is_enough)
 {
     struct result_effect effect = {.needed = 896.2, .factor = 2.25};
     struct result_site site = {.records = 500};

@@ -1,6 +1,6 @@
 /* The learn task's answers: a look's sums and a step's gradients against plain loops in floating point; a pair of
- * records that comes near a look's bound, in L1 and in L2, and none that passes it; states that no coordinator of
- * ours sends. Fixed seeds: no false alarms. */
+ * records that comes near a look's bound, in L1 and in L2, and none that passes it; states that our coordinator
+ * never sends. Fixed seeds: no false alarms. */
 
 #include "learn_rig.h"
 
@@ -111,7 +111,7 @@ static void whiten(double *u, const struct learn_rig *f, size_t record)
     *product = 1;
 }
 
-/* Of a number, the slope of the loss, of the squared one halved. */
+/* The slope of a number's loss; for the squared loss, half of it. */
 static double slope_of(const struct loss *loss, double off)
 {
     return loss->kind == LOSS_HUBER     ? fmax(fmin(off, loss->parameter), -loss->parameter)
@@ -119,8 +119,8 @@ static double slope_of(const struct loss *loss, double off)
                                         : off;
 }
 
-/* Of each output p - y times u, all together shortened to the clip. Of a number the loss's slope takes the place of p - y. Returns
- * how far a number is missed in all. */
+/* For each output (p - y) u, all together shortened to the clip. For a number the loss's slope takes the place of p - y. Returns
+ * the sum of the errors of a number. */
 static double step_by_the_book(double *value, const struct learn_rig *f)
 {
     const bool gaussian = learn_stage(f->job.stage)->tune.gaussian;
@@ -230,10 +230,10 @@ static void fill_to_reach(double *z, const struct learn_stage *own)
     }
 }
 
-/* The worst pairs of the proofs in bounds.c, of one class and of two. Products, L1: corners against a point near 0, on its other
- * side; L2: columns of which some turn their sign, so that <z, w> is near 0 and below. Squares: corners against opposite ones,
- * against 0, and against points on the way: heavier squares would be worst there. Sums: records as long as the clip
- * leaves them, and their opposites. */
+/* The worst pairs of the proofs in bounds.c, in one class and in two. Products, L1: corners against a point near 0, on its other
+ * side; L2: some columns change their sign, so that <z, w> is slightly below 0. Squares: corners against opposite ones, against
+ * 0, and against points on the way: heavier squares would be worst there. Sums: records as long as the clip leaves them, and
+ * their opposites. */
 static double worst_of_pairs(struct learn_rig *f)
 {
     const struct learn_stage *own = learn_stage(f->job.stage);

@@ -128,7 +128,7 @@ Test(answer_losses, one_replaced_record_moves_it_by_at_most_its_sensitivity_and_
     cr_assert_gt(largest_distance(LOSS_HINGE), ((uint64_t)K << BITS) * 9 / 10);
 }
 
-/* However far the scores are apart: every class costs an even part, and all of them one. */
+/* For scores at any distance every class costs an equal part, and all together cost 1. */
 Test(answer_losses, of_several_classes_a_record_costs_at_most_one)
 {
     static const enum loss_kind kinds[] = {LOSS_LOGISTIC, LOSS_HINGE, LOSS_ZERO_ONE};

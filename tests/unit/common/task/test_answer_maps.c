@@ -228,8 +228,8 @@ Test(answer_maps, a_replaced_day_moves_no_answer_further_than_its_own_maps_bound
     job_free(&all);
 }
 
-/* The words behind the answer stand for whatever lies there in memory: a clip as wide as the job's model
- * would shrink them, and the answer for their sake. */
+/* The words after the answer stand for other memory. A clip as wide as the job's model would include
+ * them, and would shrink both them and the answer. */
 Test(answer_maps, an_agents_sum_is_clipped_over_its_own_maps_coordinates)
 {
     static const char two[] =

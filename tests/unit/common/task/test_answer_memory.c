@@ -1,5 +1,5 @@
-/* What tasks give back to the heap: no score, no answer at a point, no weight of a stream's model, no
- * labels of a class against the rest, and no features of a stage's own map. */
+/* Tasks free no memory that holds a score, an answer at a point, a weight of a stream's model, labels
+ * of a class against the rest, or features of a stage's own map. */
 
 #include "learn/dense.h"
 #include "learn/kernel_machine.h"
@@ -74,7 +74,7 @@ static void expect_wiped(const struct fixture *f, const double *secret, const ch
     cr_expect_eq(found, 0, "%s", what);
 }
 
-/* Of the last class, whose labels are the last that are made. */
+/* A record of the last class, whose labels are made last. */
 static void last_against_the_rest(double y[M], const struct fixture *f, size_t classes)
 {
     for (size_t i = 0; i < M; i++) {

@@ -164,8 +164,9 @@ Test(answer_online, one_replaced_day_costs_no_more_than_the_charge_over_all_rele
     cr_assert_gt(most, 0.01, "the bound is of this size: %g", most);
 }
 
-/* A record like no other, whose trace fades by the regularisation alone, through the agent's own code:
- * it pays nearly half of what is charged, and with the stream's factor forgotten more than twice. */
+/* A record unlike all others, whose influence fades only by the regularisation, through the agent's
+ * own code. It loses nearly half of what is charged. Planted: without the stream's factor it loses
+ * more than twice the charge. */
 Test(answer_online, a_lone_record_would_pay_more_than_the_charge_were_the_factor_forgotten)
 {
     enum { ROWS = 200, TIMES = 6, LONE = 3 };

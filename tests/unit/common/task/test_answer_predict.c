@@ -24,7 +24,7 @@ struct fixture {
     struct task_input input;
 };
 
-/* stage: what it has beside the points, of which the last three are one and the same. */
+/* stage: its keys beside the points. The last three points are equal. */
 static void fixture_init(struct fixture *f, const char *label, const char *stage, size_t m)
 {
     char text[2048];
@@ -210,7 +210,8 @@ Test(answer_predict, one_replaced_record_reaches_the_sensitivity_and_half_of_it_
     job_free(&f.job);
 }
 
-/* Whatever is replaced by whatever, for every loss and kernel; and never more than the whole range. */
+/* Any record replaced by any other, for every loss and kernel. The answer never moves by more than
+ * the whole range. */
 Test(answer_predict, random_and_hostile_neighbours_stay_within_the_sensitivity)
 {
     static const char *const stages[] = {

@@ -53,7 +53,7 @@ Test(close_learn, reads_a_state_that_an_earlier_build_wrote, .init = setup, .fin
     cr_assert_eq(add(state, count), STATUS_OK);
     cr_expect_eq(memcmp(outcome.state, state, count * sizeof *state), 0);
 
-    /* Without what is expected: nothing is. */
+    /* A state without an expectation is read without one. */
     teardown();
     setup();
     learn_expect_nothing(state + own);
@@ -73,7 +73,7 @@ Test(close_learn, reads_a_state_that_an_earlier_build_wrote, .init = setup, .fin
 }
 
 /* Added to a history of the whole job: what each round says. */
-static const char *said_of(double *state, uint32_t round, struct peer *away, uint32_t away_count)
+static const char *note_of(double *state, uint32_t round, struct peer *away, uint32_t away_count)
 {
     const size_t count = learn_state_count(&job.stage[0]);
     struct record record = history_round(round, agents, AGENTS);
@@ -89,9 +89,9 @@ static const char *said_of(double *state, uint32_t round, struct peer *away, uin
     return outcome.round[round].note;
 }
 
-static const char *said(double *state, uint32_t round)
+static const char *note_with_all_sites(double *state, uint32_t round)
 {
-    return said_of(state, round, NULL, 0);
+    return note_of(state, round, NULL, 0);
 }
 
 Test(close_learn, says_its_shares_of_epsilon_and_what_noise_may_cost, .init = setup,
@@ -108,19 +108,20 @@ Test(close_learn, says_its_shares_of_epsilon_and_what_noise_may_cost, .init = se
     state[own + 1] = -0.01;
     state[own + 2] = 0.021;
     (void)snprintf(share, sizeof share, "with %.3g %% of epsilon", 100.0 / job.stage[0].rounds);
-    const char *look = said(state, 0);
+    const char *look = note_with_all_sites(state, 0);
     cr_expect_not_null(strstr(look, share), "%s", look);
     cr_expect_not_null(
         strstr(look, "expected accuracy lost to noise: 0.4 points (-1.0 to 2.1 in nine of ten"),
         "%s", look);
     cr_expect_not_null(strstr(look, "then "), "%s", look);
     learn_expect_nothing(state + own);
-    const char *step = said(state, 1);
+    const char *step = note_with_all_sites(state, 1);
     cr_expect_not_null(strstr(step, share), "%s", step);
     cr_expect_null(strstr(step, "expected"), "%s", step);
 }
 
-/* The rehearsal is of the job's text and of how many agents have answered: twice the same, and less noise among more. */
+/* The rehearsal depends on the job's text and on how many agents have answered. It gives the same twice, and less
+ * noise with more agents. */
 Test(close_learn, expects_the_same_of_the_same_text, .init = setup, .fini = teardown)
 {
     double expected[4][LEARN_EXPECTED_NUMBERS];
@@ -180,14 +181,14 @@ Test(close_learn, says_who_looks_when_sites_take_turns, .fini = teardown)
     state[own + 1] = 9; /* columns that the first look has left to the second */
     learn_expect_nothing(state + count - LEARN_EXPECTED_NUMBERS);
     char words[64];
-    const char *first = said_of(state, 0, agents, 1);
+    const char *first = note_of(state, 0, agents, 1);
     (void)snprintf(words, sizeof words, "(%d of %d sites, which share", AGENTS - 1, AGENTS);
     cr_expect_not_null(strstr(first, words), "%s", first);
     cr_expect_not_null(strstr(first, "the other sites look next at 9 of the columns"), "%s", first);
     cr_expect_not_null(strstr(first, "with 100 % of epsilon"), "%s", first);
     cr_expect_null(strstr(first, "then "), "%s", first);
     cr_expect(outcome.away_count == 1 && outcome.took_count == AGENTS);
-    const char *second = said_of(state, 1, agents + 1, AGENTS - 1);
+    const char *second = note_of(state, 1, agents + 1, AGENTS - 1);
     (void)snprintf(words, sizeof words, "1 of %d sites looked at the", AGENTS);
     cr_expect_not_null(strstr(second, words), "%s", second);
     cr_expect_not_null(strstr(second, "at the 9 columns that were left most unsure"), "%s", second);
@@ -207,10 +208,10 @@ Test(close_learn, a_second_stage_begins_with_all_sites, .fini = teardown)
     for (size_t i = 0; i < count; i++) {
         state[i] = 0.5;
     }
-    (void)said_of(state, 0, agents, 1);
+    (void)note_of(state, 0, agents, 1);
     cr_expect_eq(outcome_turn_of(&place, &outcome, &agents[0]), OUTCOME_TURN_NOW);
     cr_expect_eq(outcome_turn_of(&place, &outcome, &agents[AGENTS - 1]), OUTCOME_TURN_OVER);
-    (void)said_of(state, 1, agents + 1, AGENTS - 1);
+    (void)note_of(state, 1, agents + 1, AGENTS - 1);
     for (uint32_t i = 0; i < AGENTS; i++) {
         cr_expect_eq(outcome_turn_of(&place, &outcome, &agents[i]), OUTCOME_TURN_OVER);
         cr_expect_eq(place, i);

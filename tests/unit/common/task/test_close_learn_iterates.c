@@ -1,5 +1,5 @@
-/* The iterates of `learn` that are experts where a later stage judges, the look's own model and the last one: in which plans they
- * are, and that whoever reads the journal makes the same experts, wherever the coordinator was killed. */
+/* The iterates of `learn` that become experts if a later stage judges: the look's own model and the last one. The tests say in
+ * which plans they exist, and that each reader of the journal makes the same experts, wherever the coordinator was killed. */
 
 #include "task/close.h"
 #include "task/learn/stage.h"
@@ -130,7 +130,7 @@ static struct kept run_round(uint32_t round)
     return kept;
 }
 
-/* Of a journal that has dropped the states before the latest one: of `rounds` rounds. */
+/* A journal of `rounds` rounds that has dropped all states before the latest one. */
 static void replay(struct outcome *out, const struct kept *kept, uint32_t rounds)
 {
     struct record first = {.kind = RECORD_JOB};
@@ -171,7 +171,7 @@ Test(close_learn_iterates, are_the_same_wherever_the_coordinator_was_killed)
 {
     for (size_t w = 0; w < WAYS; w++) {
         struct kept kept[ROUNDS] = {{NULL, 0}};
-        double *look = NULL; /* and the last iterate behind it */
+        double *look = NULL; /* and the last iterate after it */
         begin(&ways[w]);
         cr_assert_leq(job.stage->rounds, ROUNDS);
         const struct selftune *tune = &learn_stage(job.stage)->tune;

@@ -1,5 +1,5 @@
-/* Answers of models that stay at home: linear experts that follow them, names, what a report says of
- * every point, and that only what can follow is read back. */
+/* Answers of models that stay at their sites: linear experts that follow them, names, a report of
+ * every point. Only what can follow is read back. */
 
 #include "coordinator/cohort.h"
 #include "learn/distil.h"
@@ -244,8 +244,7 @@ Test(close_predict, records_that_cannot_follow_are_refused)
     fixture_free(&f);
 }
 
-/* For who looks: what the latest such round answered stays beside the rounds that follow, however many, and no more of it than
- * a page shows. */
+/* For a page: the answers of the latest such round stay during later rounds, however many, and only as many as a page shows. */
 Test(close_predict, the_latest_answers_stay_in_what_is_shown)
 {
     enum { POINTS = OUTCOME_SHOWN_ANSWERS + 6, LOSSES = 300 };

@@ -8,18 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char TEXT[] =
-    "hedgerow: 1\n"
-    "job: toy\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: u, centre: 0, half_width: 1}\n"
-    "privacy: {unit: %s, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"
-    "stages:\n"
-    "  - {task: query, queries: [\"count: u > 0\"], batch: 100, share: 1, grid_bits: 4,\n"
-    "     conjunction: {positive: \"y == 1\", features: [\"u > 0.5\", \"u < 0.9\"], tolerance: 0.1}}\n";
+static const char TEXT[] = HISTORY_JOB(
+    "unit: %s, neighbours: replace_one, trust: local, epsilon: 1, delta: 0",
+    "minimum: 1") "  - {task: query, queries: [\"count: u > 0\"], batch: 100, share: 1, grid_bits: 4,\n"
+                  "     conjunction: {positive: \"y == 1\", features: [\"u > 0.5\", \"u < 0.9\"], tolerance: 0.1}}\n";
 
 static struct peer agents[2] = {{"a"}, {"b"}};
 
@@ -104,16 +96,7 @@ Test(close_query, bars_follow_the_noise_of_the_unit)
     job_free(&all);
 }
 
-static const char BY_SITE[] =
-    "hedgerow: 1\n"
-    "job: toy\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: u, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"
-    "stages:\n"
+static const char BY_SITE[] = HISTORY_LOCAL
     "  - {task: query, queries: [\"count: u > 0\"], by_site: true, batch: 100, share: 1, "
     "grid_bits: 4}\n";
 
@@ -153,7 +136,7 @@ Test(close_query, tells_each_site_by_its_name_and_joins_them)
     job_free(&job);
 }
 
-/* A journal that was bent: rows that are missing, that sum to something else, or are of other records. */
+/* Faulty journals: rows that are missing, that sum to something else, or are of other records. */
 Test(close_query, rows_of_sites_that_are_not_the_sums_are_refused)
 {
     static const int64_t bent[][8] = {

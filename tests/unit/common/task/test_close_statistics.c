@@ -219,7 +219,7 @@ Test(close_statistics, what_was_decided_is_read_back_and_nothing_else)
     fixture_free(&f);
 }
 
-/* Pure noise, as much as it can be: still a model, and a finite one. */
+/* Pure noise of the largest size: still a model, and a finite one. */
 Test(close_statistics, noise_alone_gives_a_model_too)
 {
     struct fixture f;

@@ -82,7 +82,7 @@ static void run_round(uint32_t round)
     cr_assert_eq(add_round(WIDTH * sizeof(double)), STATUS_OK);
 }
 
-/* Weight j after so many steps of plain descent. */
+/* Weight j after some steps of plain descent. */
 static double descended(int j, int steps)
 {
     return -(double)(j % 2 == 0 ? j + 1 : -j - 1) / 1024 * RATE * steps;
@@ -177,7 +177,7 @@ Test(close_update, or_in_4_bytes_a_number_where_the_job_says_so, .init = setup, 
     cr_expect_eq(shown().size, WIDTH * sizeof(double), "the next stage says nothing of it");
 }
 
-/* Memory is short at a step, and a closed round's state is of no use to agents. */
+/* Memory is scarce during a step, and agents do not need a closed round's state. */
 Test(close_update, what_agents_fetched_goes_before_the_step_and_the_state_stays, .init = setup,
      .fini = teardown)
 {

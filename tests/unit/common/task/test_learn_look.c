@@ -137,7 +137,7 @@ Test(learn_look, a_column_that_nobody_has_told_of_is_unknown_and_no_0, .init = s
     }
     cr_expect_eq(state[1 + 1], 0, "of an unknown column the model has nothing");
     cr_expect_neq(state[1], 0);
-    /* All have told nothing: the shares alone are left. */
+    /* No site has told anything: only the shares are left. */
     memset(sum, 0, sizeof sum);
     read_sites(2, 1);
     cr_assert_eq(selftune_take_look(state, tune, &look), STATUS_OK);
@@ -146,7 +146,7 @@ Test(learn_look, a_column_that_nobody_has_told_of_is_unknown_and_no_0, .init = s
     }
 }
 
-/* What a liar says of its group is held to what there is. */
+/* A liar's numbers about its group are limited to possible ones. */
 Test(learn_look, a_tally_is_held_to_the_sites_that_there_are, .init = setup, .fini = teardown)
 {
     const struct round_groups groups = round_groups(job.stage, 0);
@@ -246,7 +246,7 @@ static void take_anything(void)
     }
 }
 
-/* Whatever a liar sends, the round ends, with numbers. */
+/* Whatever a liar sends, the round ends with finite numbers. */
 Test(learn_look, whatever_the_sum_is_it_is_taken, .init = setup, .fini = teardown)
 {
     take_anything();

@@ -208,12 +208,12 @@ Test(learn_turns, two_looks_learn_what_tells_the_classes_apart, .init = setup, .
     look(0, 0x15);
     look(1, 0x0a);
     cr_expect_geq(right_ones(), RECORDS * 9 / 10, "%zu", right_ones());
-    /* Their records are the model's: a look counts those that have looked alone. */
+    /* The model has all sites' records; a look counts only those of sites that have looked. */
     const double *told = state + selftune_state_count(&learn_stage(job.stage)->tune);
     cr_expect_float_eq(told[0], 3 * M, 1e-9);
 }
 
-/* Of any sites that have looked: none first, none second, all of them first, one. */
+/* For any sets of sites that have looked: none first, none second, all of them first, one. */
 Test(learn_turns, a_set_that_is_not_there_is_missed_and_no_more, .init = setup, .fini = teardown)
 {
     static const unsigned looking[][2] = {{0, 0x1f}, {0x1f, 0}, {0x15, 0},

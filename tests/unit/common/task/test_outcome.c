@@ -1,5 +1,5 @@
-/* The history: what rounds make of the experts, the weights, the price and the regret; and that
- * records which cannot follow are refused. */
+/* The history: experts, weights, price and regret after each round. Records that cannot follow are
+ * refused. */
 
 #include "coordinator/cohort.h"
 #include "task/close.h"
@@ -14,16 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char TEXT[] =
-    "hedgerow: 1\n"
-    "job: toy\n"
-    "data:\n"
-    "  label: {column: y, positive: \"1\", negative: \"0\"}\n"
-    "  features:\n"
-    "    - {column: u, centre: 0, half_width: 1}\n"
-    "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: 1, delta: 0}\n"
-    "cohort: {minimum: 1, join_deadline_s: 1, deadline_s: 1}\n"
-    "stages:\n"
+static const char TEXT[] = HISTORY_LOCAL
     "  - {task: fit, loss: logistic, lambdas: [0.1, 0.2], share: 0.6,\n"
     "     experts: {own: true, shifts: [0.5]}, tolerance: 0.000001, grid_bits: 16}\n"
     "  - {task: losses, strategy: rwm, loss: zero_one, rounds: 2, batch: 10, share: 0.4,\n"
