@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "cli/plan.h"
-#include "masks/quorum.h"
+#include "masks/masks.h"
 
 #include <inttypes.h>
 #include <math.h>

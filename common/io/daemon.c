@@ -1,11 +1,12 @@
 #include "io/daemon.h"
 
 #include "base/check.h"
+#include "base/exit_code.h"
 #include "base/file.h"
 #include "base/near.h"
-#include "base/output.h"
 #include "base/text.h"
 #include "io/clock.h"
+#include "io/driver.h"
 #include "io/process.h"
 #include "io/variant.h"
 
@@ -38,14 +39,20 @@ static void write_once(void *self, const struct log_entry *entry)
     }
 }
 
+static sigset_t stop_signals(void)
+{
+    sigset_t stops;
+    (void)sigemptyset(&stops);
+    (void)sigaddset(&stops, SIGTERM);
+    (void)sigaddset(&stops, SIGINT);
+    return stops;
+}
+
 /* Before the first thread, which inherits it. A signal that comes before a loop hears of it waits for that loop; one
  * that comes behind the loop's end changes nothing: a result is being written, and the exit code is known. */
 static enum status hold_signals(struct why *why)
 {
-    sigset_t held;
-    (void)sigemptyset(&held);
-    (void)sigaddset(&held, SIGTERM);
-    (void)sigaddset(&held, SIGINT);
+    const sigset_t held = stop_signals();
     if (sigprocmask(SIG_BLOCK, &held, NULL) != 0) {
         why_set(why, "signals cannot be held back: %s", strerror(errno));
         return STATUS_IO;
@@ -211,7 +218,7 @@ int daemon_main(const struct daemon_program *program, const struct arguments *ar
 {
     struct why why = {""};
     if (prints_help(program, count, argument)) {
-        return output_end(program->name, EXIT_CODE_OK);
+        return text_end_output(program->name, EXIT_CODE_OK);
     }
     for (size_t i = 0; i < program->command_count; i++) {
         const struct daemon_command *command = &program->command[i];
@@ -222,7 +229,7 @@ int daemon_main(const struct daemon_program *program, const struct arguments *ar
         }
         return options_read(command->option, count_options(command), count - words,
                             argument + words, &why) == STATUS_OK
-                   ? output_end(program->name, command->run(arguments))
+                   ? text_end_output(program->name, command->run(arguments))
                    : daemon_usage(program->name, why.text);
     }
     return refuse_command(program, count, argument);
@@ -249,10 +256,8 @@ bool daemon_check_memory(uint64_t memory_bytes_max)
     return status == STATUS_OK || daemon_report("memory", status, &why);
 }
 
-static void remark(const char *question, const char *kind, const char *format, va_list arguments)
-    __attribute__((format(printf, 3, 0)));
-
-static void remark(const char *question, const char *kind, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static void remark(const char *question, const char *kind,
+                                                         const char *format, va_list arguments)
 {
     char text[WRAP_BYTES];
     (void)vsnprintf(text, sizeof text, format, arguments);
@@ -346,4 +351,51 @@ int daemon_init(const char *program, const char *folder, struct daemon_file *fil
     }
     (void)fputs(next, stdout);
     return EXIT_CODE_OK;
+}
+
+/* Behind the loop nobody reads signals: daemon_start holds them back, so that one of them does not end the program while it
+ * writes a result. This thread reads them then. The first one is answered; whoever asks again wants the end at once. */
+
+struct hurry {
+    struct log_sink sink; /* the daemon's own is gone before this thread is */
+    struct log log;
+};
+
+static void *hear(void *self)
+{
+    const struct hurry *hurry = self;
+    const sigset_t asked = stop_signals();
+    int64_t since_ms = INT64_MAX;
+    for (;;) {
+        const int number = sigwaitinfo(&asked, NULL);
+        const int64_t now_ms = clock_now_ms();
+        if (number > 0 && since_ms == INT64_MAX) {
+            since_ms = now_ms;
+            log_event(&hurry->log, LOG_INFO, "stopping", NULL,
+                      "asked to stop; results are being made first: ask again to stop at once");
+        } else if (number > 0 && now_ms - since_ms >= STOP_AGAIN_MS) {
+            log_event(&hurry->log, LOG_WARN, "stopped", NULL,
+                      "asked again, and stopped before results were written: the next start makes "
+                      "them from the journal");
+            _exit(number == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK);
+        }
+    }
+    return NULL;
+}
+
+void daemon_let_hurry(const struct daemon *daemon)
+{
+    pthread_t thread;
+    struct hurry *hurry = malloc(sizeof *hurry);
+    if (hurry == NULL) {
+        return; /* signals stay held back */
+    }
+    hurry->sink = daemon->sink;
+    hurry->log = daemon->unlimited;
+    hurry->log.self = &hurry->sink;
+    if (pthread_create(&thread, NULL, hear, hurry) != 0) {
+        free(hurry);
+    } else {
+        (void)pthread_detach(thread);
+    }
 }

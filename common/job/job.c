@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "job/trust.h"
-#include "masks/quorum.h"
+#include "masks/masks.h"
 #include "task/task.h"
 
 #include <inttypes.h>

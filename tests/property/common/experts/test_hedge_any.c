@@ -1,7 +1,6 @@
 /* Plans and games of any problem: whatever comes out keeps the budget, is finite, and plays. Fixed
  * seed; nothing is random but the problems. */
 
-#include "experts/hedge_private.h"
 #include "experts/hedge_terms.h"
 #include "tests/support/seeded_random.h"
 
