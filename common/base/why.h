@@ -15,6 +15,10 @@ struct why {
 /** Replaces the sentence; cut at WHY_BYTES - 1. why may be NULL. */
 void why_set(struct why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Does the same and returns the status that the sentence goes with. */
+enum status why_fail(struct why *why, enum status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /** Does the same and returns STATUS_INVALID: the end of a check that refuses. */
 enum status why_refuse(struct why *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -195,11 +195,11 @@ enum status key_secret_read(struct key_pair *out, const char *path, struct why *
 
 static enum status refuse_unsigned(const char *path, bool secret, struct why *why)
 {
-    why_set(why,
-            "%s has no signing half, which trust distributed needs: an earlier version made it; "
-            "remedy%s: hedgerow keygen --add-signing %s",
-            path, secret ? "" : ", at the site whose key it is", secret ? path : "KEY");
-    return STATUS_UNSUPPORTED;
+    return why_fail(
+        why, STATUS_UNSUPPORTED,
+        "%s has no signing half, which trust distributed needs: an earlier version made it; "
+        "remedy%s: hedgerow keygen --add-signing %s",
+        path, secret ? "" : ", at the site whose key it is", secret ? path : "KEY");
 }
 
 enum status key_signing_read(struct key_pair *out, const char *path, struct why *why)
@@ -267,8 +267,8 @@ enum status key_signing_add(const struct key_pair *signing, const char *secret_p
         there = *signing;
         status = replace_key(secret_path, &pair.secret_key, &there.secret_key, FILE_SECRET, why);
     } else if (!digest_is_none(&told_signing)) {
-        why_set(why, "%s has a signing half; it is never replaced", secret_path);
-        status = STATUS_EXISTS;
+        status = why_fail(why, STATUS_EXISTS, "%s has a signing half; it is never replaced",
+                          secret_path);
     }
     if (status == STATUS_OK) {
         status = replace_key(public_path, &pair.public_key, &there.public_key, FILE_PUBLIC, why);

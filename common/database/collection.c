@@ -66,8 +66,9 @@ static enum status has_tables(struct collection *collection, struct why *why)
                                       " AND attname = 'undecided'))::int::bigint",
                                       NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
-        why_set(why, "no coordinator with `collectors` of this version has led a job there yet");
-        status = STATUS_AGAIN;
+        status =
+            why_fail(why, STATUS_AGAIN,
+                     "no coordinator with `collectors` of this version has led a job there yet");
     }
     database_answer_free(answer);
     return status;
@@ -80,11 +81,11 @@ static enum status is_led_by_its_equal(struct collection *collection, struct why
     enum status status = database_ask(collection->database, &answer,
                                       "SELECT kind, version FROM hedgerow_lease", NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 1) < LEASE_VERSION) {
-        why_set(why,
-                "an older coordinator leads there (version %lld, this program's is %d); remedy: "
-                "update the coordinators that lead, then their collectors",
-                (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
-        status = STATUS_AGAIN;
+        status = why_fail(
+            why, STATUS_AGAIN,
+            "an older coordinator leads there (version %lld, this program's is %d); remedy: "
+            "update the coordinators that lead, then their collectors",
+            (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
     }
     database_answer_free(answer);
     return status;
@@ -92,8 +93,7 @@ static enum status is_led_by_its_equal(struct collection *collection, struct why
 
 static enum status led_by_another(struct why *why)
 {
-    why_set(why, "another coordinator leads by now; nothing was written");
-    return STATUS_BUSY;
+    return why_fail(why, STATUS_BUSY, "another coordinator leads by now; nothing was written");
 }
 
 /* Rows for those who are to stand there, and no others. */
@@ -162,8 +162,7 @@ enum status collection_open(struct collection **out, const struct collection_opt
     struct collection *collection = calloc(1, sizeof *collection);
     *out = NULL;
     if (collection == NULL) {
-        why_set(why, "no memory for collectors");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for collectors");
     }
     CHECK(strlen(options->name) < sizeof collection->name.name && options->count <= COLLECTORS_MAX);
     memcpy(collection->name.name, options->name, strlen(options->name) + 1);
@@ -290,11 +289,11 @@ static enum status tell(struct collection *collection, const struct standing_of 
     if (status == STATUS_OK && database_rows(answer) != 1 && leads) {
         status = led_by_another(why);
     } else if (status == STATUS_OK && database_rows(answer) != 1) {
-        why_set(why,
-                "the coordinator that leads has no collector %s; remedy: its name in `collectors` "
-                "of the leader's settings",
-                collection->name.name);
-        status = STATUS_REFUSED;
+        status = why_fail(
+            why, STATUS_REFUSED,
+            "the coordinator that leads has no collector %s; remedy: its name in `collectors` "
+            "of the leader's settings",
+            collection->name.name);
     }
     database_answer_free(answer);
     return status;

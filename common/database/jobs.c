@@ -104,11 +104,11 @@ static enum status recognise(struct jobs *jobs, struct why *why)
             status = why_refuse(why, "it has the journal of one job; remedy: give the queue a "
                                      "database of its own");
         } else if (database_number(answer, 0, 1) > LEASE_VERSION) {
-            why_set(why,
-                    "its queue has version %lld, this program knows %d; remedy: use the hedgerow "
-                    "that wrote it, or a later one",
-                    (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
-            status = STATUS_UNSUPPORTED;
+            status = why_fail(
+                why, STATUS_UNSUPPORTED,
+                "its queue has version %lld, this program knows %d; remedy: use the hedgerow "
+                "that wrote it, or a later one",
+                (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
         }
     }
     database_answer_free(answer);
@@ -233,8 +233,8 @@ struct journal_part jobs_part(const struct jobs *jobs, uint32_t number)
 
 static enum status led_by_another(const struct jobs *jobs, struct why *why)
 {
-    why_set(why, "%s: another coordinator leads by now; nothing was written", jobs->place);
-    return STATUS_BUSY;
+    return why_fail(why, STATUS_BUSY, "%s: another coordinator leads by now; nothing was written",
+                    jobs->place);
 }
 
 /* Performs a statement that begins with LEASE_HELD and answers with how many lease rows it held, and how many jobs' rows it found. */
@@ -249,8 +249,7 @@ static enum status perform(struct jobs *jobs, const char *statement,
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
         status = led_by_another(jobs, why);
     } else if (status == STATUS_OK && database_number(answer, 0, 1) == 0) {
-        why_set(why, "%s: the job is not there any more", jobs->place);
-        status = STATUS_NOT_FOUND;
+        status = why_fail(why, STATUS_NOT_FOUND, "%s: the job is not there any more", jobs->place);
     }
     database_answer_free(answer);
     return status;

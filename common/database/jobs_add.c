@@ -51,8 +51,8 @@ enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_
             return job->id != NULL ? STATUS_EXISTS : STATUS_OK;
         }
         if (status == STATUS_OK && job->open_most > 0 && found.open >= job->open_most) {
-            why_set(why, "%s: %zu jobs of %s are open", jobs->place, found.open, job->submitter);
-            return STATUS_REFUSED;
+            return why_fail(why, STATUS_REFUSED, "%s: %zu jobs of %s are open", jobs->place,
+                            found.open, job->submitter);
         }
         if (status == STATUS_OK && found.last >= JOBS_NUMBER_MAX) {
             return why_refuse(why, "%s: no number is free behind %d; remedy: another database",
@@ -67,8 +67,7 @@ enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_
         }
     }
     if (status == STATUS_OK) {
-        why_set(why, "%s: many submit at the same time", jobs->place);
-        status = STATUS_AGAIN;
+        status = why_fail(why, STATUS_AGAIN, "%s: many submit at the same time", jobs->place);
     }
     return status;
 }

@@ -68,8 +68,8 @@ enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, 
 
 static enum status no_job(uint32_t number, struct why *why)
 {
-    why_set(why, "there is no job %u in the queue: `jobs` lists them", (unsigned)number);
-    return STATUS_NOT_FOUND;
+    return why_fail(why, STATUS_NOT_FOUND, "there is no job %u in the queue: `jobs` lists them",
+                    (unsigned)number);
 }
 
 enum status jobs_look(struct jobs *jobs, struct jobs_row *row, uint32_t number, struct why *why)

@@ -64,9 +64,8 @@ static enum status refuse(struct journal_shared *journal)
 
 enum status journal_shared_led_by_another(struct journal_shared *journal)
 {
-    why_set(&journal->trouble, "%s: another coordinator leads by now; nothing was written",
-            journal->place);
-    return STATUS_IO;
+    return why_fail(&journal->trouble, STATUS_IO,
+                    "%s: another coordinator leads by now; nothing was written", journal->place);
 }
 
 /* Performs a statement that begins with LEASE_HELD and answers with one number: whether the term was ours. */
@@ -191,11 +190,11 @@ static enum status recognise(struct journal_shared *journal, const char *kind, s
                                 "each program a database of its own",
                                 (int)found.size, (const char *)found.data);
         } else if (database_number(answer, 0, 1) > LEASE_VERSION) {
-            why_set(why,
-                    "its journal has version %lld, this program knows %d; remedy: use the "
-                    "hedgerow that wrote it, or a later one",
-                    (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
-            status = STATUS_UNSUPPORTED;
+            status =
+                why_fail(why, STATUS_UNSUPPORTED,
+                         "its journal has version %lld, this program knows %d; remedy: use the "
+                         "hedgerow that wrote it, or a later one",
+                         (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
         }
     }
     database_answer_free(answer);
@@ -234,8 +233,7 @@ static enum status is_begun(struct journal_shared *journal, struct why *why)
                          : "SELECT (to_regclass('hedgerow_lease') IS NOT NULL)::int::bigint",
         NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
-        why_set(why, "there is no journal in it yet");
-        status = STATUS_NOT_FOUND;
+        status = why_fail(why, STATUS_NOT_FOUND, "there is no journal in it yet");
     }
     database_answer_free(answer);
     return status;
@@ -299,8 +297,7 @@ enum status journal_shared_open(struct journal *out, const struct journal_option
 
     memset(out, 0, sizeof *out);
     if (journal == NULL) {
-        why_set(why, "no memory for the journal");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for the journal");
     }
     database_describe(journal->place, sizeof journal->place, options->place);
     enum status status = open_all(journal, options, &cause);

@@ -44,9 +44,8 @@ static enum status tell_holder(struct database *database, struct why *why)
         database_ask(database, &answer, "SELECT holder FROM hedgerow_lease", NULL, 0, why);
     if (status == STATUS_OK) {
         const struct slice holder = database_bytes(answer, 0, 0);
-        why_set(why, "another coordinator leads (%.*s)", (int)holder.size,
-                holder.data == NULL ? "" : (const char *)holder.data);
-        status = STATUS_BUSY;
+        status = why_fail(why, STATUS_BUSY, "another coordinator leads (%.*s)", (int)holder.size,
+                          holder.data == NULL ? "" : (const char *)holder.data);
     }
     database_answer_free(answer);
     return status;

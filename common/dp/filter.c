@@ -271,14 +271,13 @@ enum status filter_sigma(uint64_t *sigma_micro, const struct filter_plan *plan, 
     uint64_t low = 0; /* not admitted: no noise at all */
     uint64_t high = FILTER_SIGMA_MAX;
     if (!plan_is_admitted(&filter, plan, spent, high)) {
-        why_set(
-            why,
+        return why_fail(
+            why, STATUS_EXHAUSTED,
             filter.order == 0
                 ? "Gaussian noise needs a delta: the limit has none, or one too small for its "
                   "epsilon"
                 : "no Gaussian noise is enough: fewer rounds, a larger epsilon or delta, or less "
                   "spent on the other stages");
-        return STATUS_EXHAUSTED;
     }
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;

@@ -54,8 +54,7 @@ static enum status hold_signals(struct why *why)
 {
     const sigset_t held = stop_signals();
     if (sigprocmask(SIG_BLOCK, &held, NULL) != 0) {
-        why_set(why, "signals cannot be held back: %s", strerror(errno));
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "signals cannot be held back: %s", strerror(errno));
     }
     return STATUS_OK;
 }
@@ -89,8 +88,8 @@ enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
     }
     daemon->source = random_source_new();
     if (daemon->source == NULL) {
-        why_set(why, "the operating system's random source cannot be opened");
-        return STATUS_NO_RANDOM;
+        return why_fail(why, STATUS_NO_RANDOM,
+                        "the operating system's random source cannot be opened");
     }
     daemon->drawn = random_source_interface(daemon->source);
     if (pthread_mutex_init(&daemon->drawing, NULL) != 0) {
@@ -145,8 +144,7 @@ enum status daemon_seed(struct daemon *daemon, bool simulated, const char *drawn
                         struct why *why)
 {
     if (program_variant.random == NULL || !simulated) {
-        why_set(why, DAEMON_SEED ": only `hedgerow simulate` may use it");
-        return STATUS_REFUSED;
+        return why_fail(why, STATUS_REFUSED, DAEMON_SEED ": only `hedgerow simulate` may use it");
     }
     daemon->drawn = program_variant.random(seed);
     log_event(&daemon->log, LOG_WARN, "not-private", NULL, "NOT PRIVATE: %s from a seed", drawn);
@@ -303,8 +301,8 @@ static enum status check_free(const char *folder, const struct daemon_file *file
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = path_of(path, folder, file[i].name, why);
         if (status == STATUS_OK && lstat(path, &about) == 0) {
-            why_set(why, "%s exists already; choose another folder, or move the file", path);
-            status = STATUS_EXISTS;
+            status = why_fail(why, STATUS_EXISTS,
+                              "%s exists already; choose another folder, or move the file", path);
         }
     }
     return status;
@@ -334,8 +332,8 @@ int daemon_init(const char *program, const char *folder, struct daemon_file *fil
     struct why why = {""};
     enum status status = STATUS_OK;
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        why_set(&why, "the folder %s cannot be made: %s", folder, strerror(errno));
-        status = STATUS_IO;
+        status =
+            why_fail(&why, STATUS_IO, "the folder %s cannot be made: %s", folder, strerror(errno));
     }
     if (status == STATUS_OK) {
         status = check_free(folder, file, count, &why);

@@ -193,11 +193,11 @@ enum status enrolment_run(const struct enrolment_options *options, int *exit_cod
     run->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     enum status status = run->signals < 0 ? STATUS_IO : look(run, why);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && run->wait.told.count == 0)) {
-        why_set(why,
-                "no one-time token waits on %s; remedy: agents add NAME --token FILE, then this "
-                "command",
-                options->list.path);
-        status = STATUS_NOT_FOUND;
+        status = why_fail(
+            why, STATUS_NOT_FOUND,
+            "no one-time token waits on %s; remedy: agents add NAME --token FILE, then this "
+            "command",
+            options->list.path);
     }
     if (status == STATUS_OK) {
         options->begin(options->self);

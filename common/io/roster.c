@@ -169,8 +169,7 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
     out->count = 0;
     char *copy = malloc(text.size + 1);
     if (copy == NULL) {
-        why_set(why, "%s: no memory", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "%s: no memory", path);
     }
     if (text.size > 0) {
         memcpy(copy, text.data, text.size);
@@ -220,8 +219,7 @@ enum status roster_read(struct roster *out, const char *path, struct why *why)
     out->count = 0;
     char *text = malloc(ROSTER_FILE_BYTES_MAX + 1);
     if (text == NULL) {
-        why_set(why, "%s: no memory", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "%s: no memory", path);
     }
     enum status status = read_list(text, &used, path, why);
     if (status == STATUS_OK) {

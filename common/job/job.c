@@ -201,8 +201,8 @@ enum status job_settle(struct job *job, uint64_t records, struct why *why)
         return STATUS_OK;
     }
     if (records < needed) {
-        why_set(why, "the job needs %" PRIu64 " records, and there are %" PRIu64, needed, records);
-        return STATUS_INVALID;
+        return why_refuse(why, "the job needs %" PRIu64 " records, and there are %" PRIu64, needed,
+                          records);
     }
     job_take_shares(job, records);
     return job_sums_check(job, &stage, why);

@@ -16,8 +16,7 @@ static enum status read_text(char **out, const char *path, enum file_kind kind, 
     size_t used = 0;
     *out = calloc(1, HTTP_FILE_BYTES_MAX);
     if (*out == NULL) {
-        why_set(why, "no memory for %s", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for %s", path);
     }
     return file_read_text(*out, HTTP_FILE_BYTES_MAX, &used, path, kind, why);
 }
@@ -28,8 +27,7 @@ static enum status read_token(struct http_files *files, const char *path, struct
     size_t used = 0;
     files->token = calloc(1, HTTP_FILES_TOKEN_BYTES);
     if (files->token == NULL) {
-        why_set(why, "no memory for %s", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for %s", path);
     }
     enum status status =
         file_read_text(files->token, HTTP_FILES_TOKEN_BYTES, &used, path, FILE_SECRET, why);

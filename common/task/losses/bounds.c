@@ -24,8 +24,8 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
     const bool drawn = trust_of(asked->job)->exact_answers;
     const uint64_t records = (uint64_t)asked->stage->batch * (drawn ? asked->stage->rounds : 1);
     if (records > (uint64_t)ENCODE_MAX >> asked->stage->grid_bits) {
-        why_set(asked->why, "a batch's losses overflow: lower batch or grid_bits");
-        return STATUS_INVALID;
+        return why_fail(asked->why, STATUS_INVALID,
+                        "a batch's losses overflow: lower batch or grid_bits");
     }
     out->low = 0;
     out->high = (int64_t)(records << asked->stage->grid_bits);

@@ -19,8 +19,8 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
 {
     const bool drawn = round_is_drawn(asked->job, asked->stage);
     if (asked->stage->batch > ENCODE_MAX >> asked->stage->grid_bits) {
-        why_set(asked->why, "a batch's losses overflow: lower batch or grid_bits");
-        return STATUS_INVALID;
+        return why_fail(asked->why, STATUS_INVALID,
+                        "a batch's losses overflow: lower batch or grid_bits");
     }
     out->high = (int64_t)asked->stage->batch << asked->stage->grid_bits;
     out->low = select_stage(asked->stage)->among_experts ? 0 : -out->high;
