@@ -1,6 +1,7 @@
 /* query_advice.c - the search for a factor that does. Whoever follows the advice gets a question that is planned anew. */
 
 #include "query/query_advice.h"
+#include "base/text.h"
 
 #include "base/check.h"
 #include "estimate/cells.h"
@@ -145,10 +146,9 @@ bool advice_text(char *text, size_t bytes, const struct advice *advice)
 bool advice_say(char *note, size_t bytes, const struct advice *advice)
 {
     char text[ADVICE_BYTES];
-    const size_t used = strlen(note);
     const bool is = advice_text(text, sizeof text, advice);
     if (is) {
-        (void)snprintf(note + used, bytes - used, "; %s", text);
+        text_add(note, bytes, "; %s", text);
     }
     return is;
 }

@@ -1,6 +1,7 @@
 /* query_answers.c - what released sums say, a row for each kind of question. */
 
 #include "query/query_answers.h"
+#include "base/text.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -97,7 +98,7 @@ static void answer_histogram(struct query_answer *answer, const struct answering
     for (size_t cell = 0; cell < query->cell_count; cell++) {
         char name[192] = "";
         query_cell_name(name, sizeof name, query, cell);
-        query_answer_name(&answer[cell], query, name);
+        query_part_name(answer[cell].name, query, "%s", name);
         write_count(&answer[cell], answering->run, answering->sum[cell], answering->bar);
     }
 }
@@ -109,20 +110,26 @@ static void add_note(struct query_answer *answer, const struct query *query)
     struct why note = {""};
     if (query->where.outside_at != 0 && query_has_note(query, &note)) {
         const size_t used = strlen(answer->note);
-        (void)snprintf(answer->note + used, sizeof answer->note - used, "%s%s",
-                       used > 0 ? "; " : "", note.text);
+        query_say(answer, "%s%s", used > 0 ? "; " : "", note.text);
     }
 }
 
 void query_part_name(char name[static QUERY_NAME_BYTES], const struct query *query,
-                     const char *part)
+                     const char *format, ...)
 {
-    (void)snprintf(name, QUERY_NAME_BYTES, "%s: %s", query->text, part);
+    va_list arguments;
+    (void)snprintf(name, QUERY_NAME_BYTES, "%s: ", query->text);
+    va_start(arguments, format);
+    text_add_list(name, QUERY_NAME_BYTES, format, arguments);
+    va_end(arguments);
 }
 
-void query_answer_name(struct query_answer *answer, const struct query *query, const char *part)
+void query_say(struct query_answer *answer, const char *format, ...)
 {
-    query_part_name(answer->name, query, part);
+    va_list arguments;
+    va_start(arguments, format);
+    text_add_list(answer->note, sizeof answer->note, format, arguments);
+    va_end(arguments);
 }
 
 static size_t one_answer(UNUSED const struct query *query)
