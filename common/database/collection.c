@@ -107,8 +107,8 @@ static enum status list_collectors(const struct collection *collection,
             (size_t)snprintf(names + used, sizeof names - used, ",%s", options->collectors[i].name);
     }
     const struct database_value value[] = {
-        collection_number(collection->term),
-        collection_bytes((struct slice){names, used})}; /* begins with '' */
+        database_of_number(collection->term),
+        database_of_bytes((struct slice){names, used})}; /* begins with '' */
     struct pg_result *answer = NULL;
     enum status status = database_ask(
         collection->database, &answer,
@@ -210,8 +210,8 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     }
     digest_sha256(&digest, &blob, 1);
     const struct database_value value[] = {
-        collection_number(round), collection_name(collection), collection_bytes(body),
-        collection_bytes(blob), collection_bytes((struct slice){digest.byte, DIGEST_BYTES})};
+        database_of_number(round), collection_name(collection), database_of_bytes(body),
+        database_of_bytes(blob), database_of_bytes((struct slice){digest.byte, DIGEST_BYTES})};
     status = database_ask(collection->database, NULL,
                           "INSERT INTO hedgerow_partial"
                           " SELECT $1, convert_from($2, 'UTF8'), 1 + coalesce(max(number), 0),"
@@ -272,11 +272,11 @@ static enum status tell(struct collection *collection, const struct standing_of 
 {
     const bool leads = collection->name.name[0] == '\0';
     const struct database_value value[] = {
-        collection_number(collection->term),       collection_name(collection),
-        collection_number((int64_t)own->ready),    collection_number((int64_t)own->open),
-        collection_number((int64_t)own->settled),  collection_number((int64_t)own->answers),
-        collection_number(own->left_ms),           collection_number(present ? 1 : 0),
-        collection_number((int64_t)own->undecided)};
+        database_of_number(collection->term),       collection_name(collection),
+        database_of_number((int64_t)own->ready),    database_of_number((int64_t)own->open),
+        database_of_number((int64_t)own->settled),  database_of_number((int64_t)own->answers),
+        database_of_number(own->left_ms),           database_of_number(present ? 1 : 0),
+        database_of_number((int64_t)own->undecided)};
     struct pg_result *answer = NULL;
     enum status status = database_ask(
         collection->database, &answer,
@@ -314,8 +314,8 @@ enum status collection_retire(struct collection *collection, struct why *why)
 enum status collection_ask(struct collection *collection, struct standing_of *of, size_t *count,
                            struct why *why)
 {
-    const struct database_value value[] = {collection_number(COLLECTORS_MAX + 1),
-                                           collection_number(PEERS_MAX)};
+    const struct database_value value[] = {database_of_number(COLLECTORS_MAX + 1),
+                                           database_of_number(PEERS_MAX)};
     struct pg_result *answer = NULL;
     *count = 0;
     const enum status status =

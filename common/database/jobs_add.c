@@ -18,9 +18,10 @@ enum status jobs_draw(struct digest *id, struct why *why)
 static enum status add_behind(struct jobs *jobs, bool *added, const struct jobs_new_job *job,
                               const struct digest *id, int64_t last, struct why *why)
 {
-    const struct database_value value[] = {jobs_bytes(job->text), jobs_words(job->submitter),
-                                           jobs_bytes((struct slice){id->byte, DIGEST_BYTES}),
-                                           jobs_words(job->submitted), jobs_number(last)};
+    const struct database_value value[] = {
+        database_of_bytes(job->text), database_of_words(job->submitter),
+        database_of_bytes((struct slice){id->byte, DIGEST_BYTES}),
+        database_of_words(job->submitted), database_of_number(last)};
     struct pg_result *answer = NULL;
     const enum status status =
         jobs_ask(jobs, &answer,
@@ -74,7 +75,7 @@ enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_
 
 enum status jobs_cancel(struct jobs *jobs, uint32_t number, const char *line, struct why *why)
 {
-    const struct database_value value[] = {jobs_number(number), jobs_words(line)};
+    const struct database_value value[] = {database_of_number(number), database_of_words(line)};
     struct pg_result *answer = NULL;
     enum status status =
         jobs_ask(jobs, &answer,

@@ -46,16 +46,6 @@ static const char schema[] = LOCKED " IF to_regclass('hedgerow_lease') IS NULL T
 static const char schema_of_job[] =
     LOCKED " IF to_regclass('hedgerow_record') IS NULL THEN" RECORDS " END IF; END $$";
 
-static struct database_value bytes(struct slice value)
-{
-    return (struct database_value){.bytes = value};
-}
-
-static struct database_value text(const char *value)
-{
-    return bytes((struct slice){value, strlen(value)});
-}
-
 static enum status refuse(struct journal_shared *journal)
 {
     CHECK(journal->lease != NULL);
@@ -109,13 +99,13 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     digest_sha256(&digest, &blob, 1);
     journal_row_chain(&next.chain, &journal->last.chain, next.sequence, body, blob.size, &digest);
     const struct database_value value[] = {
-        journal_shared_number(journal->term),
-        journal_shared_number((int64_t)next.sequence),
-        bytes(body),
-        journal_shared_number((int64_t)blob.size),
-        bytes((struct slice){digest.byte, DIGEST_BYTES}),
-        bytes((struct slice){next.chain.byte, DIGEST_BYTES}),
-        bytes(blob.size > 0 ? blob : (struct slice){"", 0}),
+        database_of_number(journal->term),
+        database_of_number((int64_t)next.sequence),
+        database_of_bytes(body),
+        database_of_number((int64_t)blob.size),
+        database_of_bytes((struct slice){digest.byte, DIGEST_BYTES}),
+        database_of_bytes((struct slice){next.chain.byte, DIGEST_BYTES}),
+        database_of_bytes(blob.size > 0 ? blob : (struct slice){"", 0}),
     };
     status = perform(journal, statement, value, sizeof value / sizeof value[0]);
     if (status == STATUS_OK) {
@@ -136,8 +126,8 @@ static enum status forget(void *self, uint64_t sequence)
     if (status != STATUS_OK || sequence == 0 || sequence > journal->last.sequence) {
         return status;
     }
-    const struct database_value value[] = {journal_shared_number(journal->term),
-                                           journal_shared_number((int64_t)sequence)};
+    const struct database_value value[] = {database_of_number(journal->term),
+                                           database_of_number((int64_t)sequence)};
     return perform(journal, statement, value, sizeof value / sizeof value[0]);
 }
 
@@ -205,7 +195,8 @@ static enum status recognise(struct journal_shared *journal, const char *kind, s
  * server that does not wait for its disk would lose what it has acknowledged. */
 static enum status prepare(struct journal_shared *journal, const char *kind, struct why *why)
 {
-    const struct database_value value[] = {text(kind), journal_shared_number(LEASE_VERSION)};
+    const struct database_value value[] = {database_of_words(kind),
+                                           database_of_number(LEASE_VERSION)};
     enum status status = database_is_durable(journal->database, why);
 
     if (status == STATUS_OK && journal->job > 0) {

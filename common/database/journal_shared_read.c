@@ -47,7 +47,7 @@ static enum status visit_row(struct journal_shared *journal, struct journal_mark
         return damaged(journal, next.sequence);
     }
     if (blob_bytes > 0) {
-        const struct database_value value = journal_shared_number((int64_t)next.sequence);
+        const struct database_value value = database_of_number((int64_t)next.sequence);
         status =
             database_ask(journal->database, &found,
                          "SELECT bytes FROM hedgerow_blob WHERE sequence = $1", &value, 1, &why);
@@ -92,8 +92,8 @@ enum status journal_shared_read_on(struct journal_shared *journal, struct journa
         return why_fail(why, STATUS_UNKNOWN_OUTCOME, "%s", journal->trouble.text);
     }
     while (status == STATUS_OK && rows == ROWS_PER_QUESTION) {
-        const struct database_value value[] = {journal_shared_number((int64_t)at->sequence),
-                                               journal_shared_number(ROWS_PER_QUESTION)};
+        const struct database_value value[] = {database_of_number((int64_t)at->sequence),
+                                               database_of_number(ROWS_PER_QUESTION)};
         struct pg_result *found = NULL;
         status = database_ask(journal->database, &found,
                               "SELECT sequence, body, blob_bytes, blob_digest, chain"
