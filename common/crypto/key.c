@@ -3,8 +3,11 @@
 #include "base/file.h"
 
 #include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* A key file: comment lines that begin with '#', one line that begins with "signing " and has 64 hexadecimal
  * digits, and last, where scripts look for it, one of 64 digits alone. */
@@ -332,4 +335,52 @@ bool key_verify(const struct signature *signature, const struct digest *public_k
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);
     return good;
+}
+
+/* Nobody is asked for a passphrase: a daemon has no terminal. */
+static int no_passphrase(char *out, int size, int writes, void *self)
+{
+    (void)out, (void)size, (void)writes, (void)self;
+    return -1;
+}
+
+static enum status judge_certificate(X509 *certificate, EVP_PKEY *key, int64_t now_s,
+                                     struct why *why)
+{
+    time_t now = (time_t)now_s;
+    if (certificate == NULL) {
+        return why_refuse(why, "is no certificate in PEM");
+    }
+    if (key == NULL) {
+        return why_refuse(why, "has no key that can be read: PEM, without a passphrase");
+    }
+    if (X509_check_private_key(certificate, key) != 1) {
+        return why_refuse(why, "is not the certificate of this key");
+    }
+    if (X509_cmp_time(X509_get0_notBefore(certificate), &now) >= 0) {
+        return why_refuse(why, "is not valid yet: look at the clock");
+    }
+    if (X509_cmp_time(X509_get0_notAfter(certificate), &now) <= 0) {
+        return why_refuse(why, "has expired");
+    }
+    return STATUS_OK;
+}
+
+enum status key_certificate_check(const char *certificate, const char *key, int64_t now_s,
+                                  struct why *why)
+{
+    BIO *certificate_text = BIO_new_mem_buf(certificate, (int)strlen(certificate));
+    BIO *key_text = BIO_new_mem_buf(key, (int)strlen(key));
+    X509 *read = NULL;
+    EVP_PKEY *secret = NULL;
+    if (certificate_text != NULL && key_text != NULL) {
+        read = PEM_read_bio_X509(certificate_text, NULL, no_passphrase, NULL);
+        secret = PEM_read_bio_PrivateKey(key_text, NULL, no_passphrase, NULL);
+    }
+    const enum status status = judge_certificate(read, secret, now_s, why);
+    X509_free(read);
+    EVP_PKEY_free(secret);
+    BIO_free(certificate_text);
+    BIO_free(key_text);
+    return status;
 }

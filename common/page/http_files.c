@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
-#include "crypto/certificate.h"
+#include "crypto/key.h"
 #include "io/clock.h"
 
 #include <stdlib.h>
@@ -88,7 +88,8 @@ enum status http_files_read(struct http_files *files, const struct http_settings
         status = read_text(&files->key, settings->key, FILE_SECRET, why);
     }
     if (status == STATUS_OK) {
-        status = certificate_check(files->certificate, files->key, clock_wall_ms() / 1000, &judged);
+        status =
+            key_certificate_check(files->certificate, files->key, clock_wall_ms() / 1000, &judged);
         if (status != STATUS_OK) {
             why_set(why, "http.certificate: %s %s (key %s)", settings->certificate, judged.text,
                     settings->key);

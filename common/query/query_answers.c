@@ -1,22 +1,18 @@
 /* query_answers.c - what released sums say, a row for each kind of question. */
 
 #include "query/query_answers.h"
-#include "base/text.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/text.h"
 #include "dp/encode.h"
+#include "estimate/cells.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const double doubt = 0.05; /* of each bar */
-
-static double within(double value, double low, double high)
-{
-    return fmin(fmax(value, low), high);
-}
 
 /* bar and error in grid steps. */
 static void write_count(struct query_answer *answer, const struct query_run *run, int64_t sum,
@@ -26,9 +22,9 @@ static void write_count(struct query_answer *answer, const struct query_run *run
     const double n = (double)run->record_count;
     const double value = decode_value(sum, bits);
     const double width = ldexp(bar, -(int)bits);
-    answer->value = within(value, 0, n);
-    answer->low = within(value - width, 0, n);
-    answer->high = within(value + width, 0, n);
+    answer->value = cells_within(value, 0, n);
+    answer->low = cells_within(value - width, 0, n);
+    answer->high = cells_within(value + width, 0, n);
     answer->error = ldexp(query_noise_deviation(&run->noise), -(int)bits);
     answer->sampling = n > 0 ? sqrt(answer->value * (1 - answer->value / n)) : 0;
     answer->records = n;
@@ -56,9 +52,9 @@ static void answer_mean(struct query_answer *answer, const struct answering *ans
     answer->sampling = width / 2;
     if (records > 0) {
         const double deviation = ldexp(query_noise_deviation(&run->noise), -(int)bits);
-        u = within(numerator / records, -0.5, 0.5);
-        low = within((numerator - steps) / records - half_step, -0.5, 0.5);
-        high = within((numerator + steps) / records + half_step, -0.5, 0.5);
+        u = cells_within(numerator / records, -0.5, 0.5);
+        low = cells_within((numerator - steps) / records - half_step, -0.5, 0.5);
+        high = cells_within((numerator + steps) / records + half_step, -0.5, 0.5);
         answer->error =
             fmin(width / 2, width * deviation * sqrt(1 + (ratio > 0 ? u * u : 0)) / records);
         answer->sampling = fmin(width / 2, width * sqrt((0.25 - u * u) / records));

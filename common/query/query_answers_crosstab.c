@@ -1,12 +1,12 @@
 /* query_answers_crosstab.c - the answers of a cross table: its counts, which sum to the public number of records, and of two
  * columns shares, odds ratio, difference and test. */
 
-#include "query/query_answers_crosstab.h"
 #include "base/check.h"
 #include "base/decimal.h"
 #include "base/text.h"
 #include "estimate/cells.h"
 #include "estimate/crosstab.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "estimate/cells.h"
 #include "query/query_advice.h"
-#include "query/query_answers_crosstab.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* query_answers_regress.c - the coefficients of a regression, as rates of what they mean, and their tests. */
 
-#include "query/query_answers_regress.h"
 #include "base/bytes.h"
 #include "base/check.h"
 #include "estimate/cells.h"
 #include "query/query_answers.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>

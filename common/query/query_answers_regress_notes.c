@@ -1,6 +1,6 @@
 /* query_answers_regress_notes.c - why a coefficient is not given, and what one that is given is of. */
 
-#include "query/query_answers_regress.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>

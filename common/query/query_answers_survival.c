@@ -1,9 +1,9 @@
 /* query_answers_survival.c - the answers of a survival question, and its curves' points. */
 
-#include "query/query_answers_survival.h"
 #include "base/decimal.h"
 #include "dp/encode.h"
 #include "estimate/cells.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>

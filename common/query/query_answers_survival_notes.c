@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "estimate/cells.h"
 #include "query/query_advice.h"
-#include "query/query_answers_survival.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>

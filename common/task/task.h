@@ -138,6 +138,7 @@ struct task_bounds {
     /** How many of the stage's experts are changed copies of another one, with the prior weight task_doubt; NULL: none. */
     size_t (*experts_changed)(const struct stage *stage);
 
+    /** How many numbers an answer has; NULL: round_stage_width. */
     size_t (*answer_count)(const struct round_asked *asked);
 
     /** How agents share a round out among them: round.h. NULL: they do not. */

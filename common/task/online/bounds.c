@@ -38,11 +38,6 @@ static struct round_rows rows(const struct stage *stage, uint32_t within)
     return (struct round_rows){first, time_of(stage, within) - first};
 }
 
-static size_t answer_count(const struct round_asked *asked)
-{
-    return round_stage_width(asked->stage);
-}
-
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
     const uint64_t time = time_of(asked->stage, asked->within);
@@ -100,7 +95,6 @@ const struct task_bounds task_bounds_online = {.input = INPUT_NONE,
                                                .time_is_public = true,
                                                .rows = rows,
                                                .experts = experts,
-                                               .answer_count = answer_count,
                                                .bounds = bounds,
                                                .need = need,
                                                .describe = describe};
