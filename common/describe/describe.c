@@ -199,11 +199,6 @@ static enum status take_records(struct survey *survey, struct csv *csv, const ch
     }
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
 /* The order in which texts first stand in the table is the table's: the draft sorts them. */
 static void put_categories(FILE *out, const struct seen *seen)
 {
@@ -217,7 +212,7 @@ static void put_categories(FILE *out, const struct seen *seen)
     if (count == 0) {
         return;
     }
-    qsort(text, count, sizeof text[0], by_text);
+    qsort(text, count, sizeof text[0], text_order);
     (void)fputs(", categories: [", out);
     for (size_t i = 0; i < count; i++) {
         (void)fputs(i == 0 ? "" : ", ", out);

@@ -23,6 +23,11 @@ static inline double cells_within(double x, double low, double high)
     return fmin(fmax(x, low), high);
 }
 
+static inline double cells_square(double x)
+{
+    return x * x;
+}
+
 /** Subtracts from every cell its part of what the released total has above the public one. The cells' noise then has the
  * covariance v (I - 11'/m), v the variance of each before. */
 void cells_balance(double *cell, size_t m, double total);

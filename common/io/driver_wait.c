@@ -33,28 +33,23 @@ static int64_t lane_idle_ms(const struct driver *driver, const struct lane *lane
     return wake_ms <= lane->ticked_ms && now_ms <= lane->ticked_ms ? 1 : 0;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int idle_ms(const struct driver *driver)
 {
     const int64_t now_ms = clock_now_ms();
     int64_t idle = 1000;
 
     for (size_t i = 0; i < driver->lane_count; i++) {
-        idle = earlier(idle, lane_idle_ms(driver, &driver->lane[i], now_ms));
+        idle = machine_earlier(idle, lane_idle_ms(driver, &driver->lane[i], now_ms));
     }
     if (driver->options->roster_path != NULL) {
-        idle = earlier(idle, driver->roster_due_ms - now_ms);
+        idle = machine_earlier(idle, driver->roster_due_ms - now_ms);
     }
     if (driver->options->file_count > 0) {
-        idle = earlier(idle, driver->files_due_ms - now_ms);
+        idle = machine_earlier(idle, driver->files_due_ms - now_ms);
     }
     const int64_t source_ms = driver_sources_due_ms(driver);
     if (source_ms != INT64_MAX) {
-        idle = earlier(idle, source_ms - now_ms);
+        idle = machine_earlier(idle, source_ms - now_ms);
     }
     return idle < 0 ? 0 : (int)idle;
 }
