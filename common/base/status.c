@@ -29,38 +29,15 @@ void check_failed(const char *condition, const char *file, int line)
     abort();
 }
 
-__attribute__((format(printf, 2, 0))) static void say(struct why *why, const char *format,
-                                                      va_list arguments)
-{
-    if (why != NULL) {
-        (void)vsnprintf(why->text, sizeof why->text, format, arguments);
-    }
-}
-
 void why_set(struct why *why, const char *format, ...)
 {
     va_list arguments;
+    if (why == NULL) {
+        return;
+    }
     va_start(arguments, format);
-    say(why, format, arguments);
+    (void)vsnprintf(why->text, sizeof why->text, format, arguments);
     va_end(arguments);
-}
-
-enum status why_fail(struct why *why, enum status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    say(why, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-enum status why_refuse(struct why *why, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    say(why, format, arguments);
-    va_end(arguments);
-    return STATUS_INVALID;
 }
 
 void why_file(struct why *why, const char *path, const char *doing, int problem)

@@ -10,9 +10,8 @@
 
 static size_t answer_count(const struct round_asked *asked)
 {
-    return select_stage(asked->stage)->among_experts
-               ? asked->experts
-               : candidates_cells(&select_stage(asked->stage)->candidates);
+    const struct select_stage *own = select_stage(asked->stage);
+    return own->among_experts ? asked->experts : candidates_cells(&own->candidates);
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
@@ -63,9 +62,9 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
                             struct why *why)
 {
     const struct stage *stage = setting->stage;
-    const bool among_experts = select_stage(stage)->among_experts;
-    const size_t count =
-        among_experts ? setting->experts : candidates_count(&select_stage(stage)->candidates);
+    const struct select_stage *own = select_stage(stage);
+    const bool among_experts = own->among_experts;
+    const size_t count = among_experts ? setting->experts : candidates_count(&own->candidates);
     const double records = (double)setting->agents * (double)stage->batch;
     const char *what = among_experts ? "experts" : "candidates";
     struct query_noise noise = {0};
