@@ -2,7 +2,7 @@
 
 #include "agent/main.h"
 
-#include "base/embedded.h"
+#include "base/text.h"
 #include "io/daemon.h"
 
 extern const struct embedded agent_texts[];
@@ -13,7 +13,7 @@ static int main_init(const struct arguments *arguments)
     struct daemon_file file[] = {{"agent.yml", agent_settings_template()},
                                  {"policy.yml", policy_template()}};
     return daemon_init(PROGRAM, arguments->folder != NULL ? arguments->folder : ".", file,
-                       sizeof file / sizeof file[0], embedded_text(agent_texts, "next"));
+                       sizeof file / sizeof file[0], text_embedded(agent_texts, "next"));
 }
 
 static struct arguments asked = {.timeout_s = 10, .runs = 1};
@@ -52,7 +52,7 @@ static const struct daemon_command COMMANDS[] = {
 int main(int count, char **argument)
 {
     const struct daemon_program program = {
-        PROGRAM, embedded_text(agent_texts, "help"),
+        PROGRAM, text_embedded(agent_texts, "help"),
         "the first word is a command: init, run, check, describe, ledger, jobs, show, "
         "approve, reject, page, enrol or peers",
         COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]};

@@ -11,8 +11,8 @@
 #include "agent/participant.h"
 #include "agent/participant_phases.h"
 #include "agent/texts.h"
+#include "protocol/machine.h"
 #include "protocol/message.h"
-#include "protocol/stale.h"
 #include "protocol/transfer.h"
 #include "task/answer.h"
 

@@ -1,8 +1,7 @@
 #include "cli/command.h"
 
-#include "base/embedded.h"
+#include "base/exit_code.h"
 #include "base/near.h"
-#include "base/output.h"
 #include "base/text.h"
 #include "json/json_text.h"
 
@@ -192,7 +191,7 @@ static bool asks_for_help(int count, char **argument)
 
 static void help_of(const struct command *command, FILE *stream)
 {
-    (void)fputs(embedded_text(cli_help, command->name), stream);
+    (void)fputs(text_embedded(cli_help, command->name), stream);
     if (command->part != NULL) {
         (void)fputs("\nparts:\n", stream);
         for (const struct command *part = command->part; part->name != NULL; part++) {
@@ -221,7 +220,7 @@ static const struct command *find(const struct command *table, size_t skipped, c
 
 static enum exit_code flushed(enum exit_code code)
 {
-    return (enum exit_code)output_end("hedgerow", (int)code);
+    return (enum exit_code)text_end_output("hedgerow", (int)code);
 }
 
 static enum exit_code run(const struct command *command, int count, char **argument)

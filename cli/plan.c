@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "learn/sample_size.h"
-#include "masks/quorum.h"
+#include "masks/masks.h"
 #include "json/json_text.h"
 
 #include <inttypes.h>

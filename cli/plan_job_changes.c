@@ -7,7 +7,7 @@
 #include "base/decimal.h"
 #include "config/config.h"
 #include "job/trust.h"
-#include "masks/quorum.h"
+#include "masks/masks.h"
 #include "task/online/stage.h"
 #include "task/task.h"
 

@@ -2,7 +2,7 @@
 #   house_library(name [PARTS patterns...] [DEPENDS libs...] [FOREIGN pkg...] [EXCLUDE files...])
 #                                                    every .c of the folder, or what the patterns name
 #   house_program(name SOURCES files... DEPENDS libs...)
-#   house_texts(target NAME files.txt...)            text files in it, as the table NAME of base/embedded.h
+#   house_texts(target NAME files.txt...)            text files in it, as the table NAME of base/text.h
 #   house_test(test_x.c [DEPENDS libs...] [PARTS suites...] [UNSANITIZED cases...] [KEEPS_FREED])
 #                                                    a Criterion test; its ctest name is its path
 #   house_fuzz(fuzz_x.c [DEPENDS libs...])           a libFuzzer target, in builds with -DHOUSE_FUZZ=ON

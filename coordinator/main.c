@@ -2,7 +2,7 @@
 
 #include "coordinator/main.h"
 
-#include "base/embedded.h"
+#include "base/text.h"
 #include "io/daemon.h"
 
 enum { VALID_HOURS_MAX = 24 * 365 };
@@ -14,7 +14,7 @@ static int main_init(const struct arguments *arguments)
 {
     struct daemon_file file[] = {{"coordinator.yml", coordinator_settings_template()}};
     return daemon_init(PROGRAM, arguments->folder != NULL ? arguments->folder : ".", file, 1,
-                       embedded_text(coordinator_texts, "next"));
+                       text_embedded(coordinator_texts, "next"));
 }
 
 static struct arguments asked = {.valid_hours = 48};
@@ -56,7 +56,7 @@ static const struct daemon_command COMMANDS[] = {
 int main(int count, char **argument)
 {
     const struct daemon_program program = {
-        PROGRAM, embedded_text(coordinator_texts, "help"),
+        PROGRAM, text_embedded(coordinator_texts, "help"),
         "the first words are a command: init, run, check, enrol, columns, submit, jobs, "
         "status, watch, result, cancel, desk, agents list, agents add NAME, agents revoke NAME, "
         "operators list, operators add NAME or operators revoke NAME",

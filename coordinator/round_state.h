@@ -12,8 +12,8 @@
 #include "coordinator/curator.h"
 #include "coordinator/round.h"
 #include "masks/host.h"
+#include "protocol/machine.h"
 #include "protocol/message.h"
-#include "protocol/stale.h"
 #include "task/close.h"
 #include "task/outcome.h"
 

@@ -14,7 +14,7 @@
 
 #include "account/responses.h"
 
-#include "account/binomial.h"
+#include "account/law.h"
 #include "account/rounding.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static double tail_start(const struct binomial *binomial, double bound)
     double high = binomial->trials;
     while (high - low > 1) {
         double middle = floor(low + (high - low) / 2);
-        if (binomial_log_tail(binomial, middle) <= bound) {
+        if (law_binomial_tail(binomial, middle) <= bound) {
             high = middle;
         } else {
             low = middle;
@@ -71,7 +71,7 @@ static double tail_end(const struct binomial *binomial, double least, double bou
     double high = floor(binomial->trials * binomial->p);
     while (high - low > 1) {
         double middle = floor(low + (high - low) / 2);
-        if (binomial_log_tail(binomial, middle) <= bound) {
+        if (law_binomial_tail(binomial, middle) <= bound) {
             low = middle;
         } else {
             high = middle;
@@ -83,7 +83,7 @@ static double tail_end(const struct binomial *binomial, double least, double bou
 static struct walk walk_from(const struct response *response, double hits, double unit)
 {
     struct binomial binomial = response_binomial(response);
-    double mass = exp(binomial_log(&binomial, hits) - unit);
+    double mass = exp(law_binomial_log(&binomial, hits) - unit);
     return (struct walk){.epsilon = response->epsilon,
                          .count = binomial.trials,
                          .hits = hits,
@@ -92,7 +92,7 @@ static struct walk walk_from(const struct response *response, double hits, doubl
                          .odds = exp(-response->epsilon),
                          .kept = exp(-2 * response->epsilon),
                          .fraction = -expm1(-2 * response->epsilon),
-                         .error = binomial_error(&binomial, hits) +
+                         .error = law_binomial_error(&binomial, hits) +
                                   4 * DBL_EPSILON * (fabs(unit) + TAIL)};
 }
 
@@ -183,7 +183,7 @@ struct interval response_delta(const struct response *response, double epsilon)
     if (last > binomial.trials) {
         return (struct interval){0, 0};
     }
-    double unit = binomial_log(&binomial, fmax(last, floor(binomial.trials * binomial.p)));
+    double unit = law_binomial_log(&binomial, fmax(last, floor(binomial.trials * binomial.p)));
     double lost = unit - 5 * TAIL;
     double start = fmax(last, tail_start(&binomial, lost));
     struct walk walk = walk_from(response, start, unit);
@@ -194,9 +194,9 @@ struct interval response_delta(const struct response *response, double epsilon)
     }
     double above = loss_at(&walk, stop) - epsilon;
     double error = 2 * walk_error(&walk);
-    double tail = start < binomial.trials ? exp(lost + binomial_error(&binomial, start)) : 0;
+    double tail = start < binomial.trials ? exp(lost + law_binomial_error(&binomial, start)) : 0;
     if (stop > last) {
-        tail += exp(-2 * TAIL + binomial_error(&binomial, stop));
+        tail += exp(-2 * TAIL + law_binomial_error(&binomial, stop));
     }
     double most = walk.delta + walk.slope * -expm1(-(above + rounding));
     double least = walk.delta * (1 - error) + walk.slope * -expm1(-(above - rounding)) *

@@ -4,7 +4,7 @@
 #ifndef ACCOUNT_RESPONSES_H
 #define ACCOUNT_RESPONSES_H
 
-#include "account/binomial.h"
+#include "account/law.h"
 #include "account/rounding.h"
 #include "base/status.h"
 

@@ -11,7 +11,7 @@
  * Masses cut off at both ends are added to delta, at the upper bound. All sums are of positive
  * terms: the relative error is the number of terms. */
 
-#include "account/binomial.h"
+#include "account/law.h"
 #include "account/renyi.h"
 #include "account/responses.h"
 #include "account/rounding.h"
@@ -59,14 +59,14 @@ static struct window window_of(const struct response *group, double cut)
     }
     for (double low = mean, high = binomial.trials; high - low > 1;) {
         double middle = floor((low + high) / 2);
-        bool small = binomial_log_tail(&binomial, middle + 1) < log(cut);
+        bool small = law_binomial_tail(&binomial, middle + 1) < log(cut);
         low = small ? low : middle;
         high = small ? middle : high;
         window.last = high;
     }
     for (double low = 0, high = mean; high - low > 1;) {
         double middle = floor((low + high) / 2);
-        bool small = binomial_log_tail(&binomial, middle - 1) < log(cut);
+        bool small = law_binomial_tail(&binomial, middle - 1) < log(cut);
         low = small ? middle : low;
         high = small ? high : middle;
         window.first = low;
@@ -123,15 +123,15 @@ static size_t lay_out(struct grid *grid, double *first, const struct response *g
         double hits = window.first + (double)i;
         double place = (2 * hits - binomial.trials) * group->epsilon / step;
         double below = floor(place);
-        double mass = exp(binomial_log(&binomial, hits));
+        double mass = exp(law_binomial_log(&binomial, hits));
         double up = mass * (expm1((below - place) * step) / expm1(-step));
         size_t cell = (size_t)(below - *first);
         grid->group[cell] += mass - fmin(up, mass);
         grid->group[cell + 1] += fmin(up, mass);
     }
     grid->terms += (window.last - window.first) + 16 +
-                   binomial_error(&binomial, window.last) / DBL_EPSILON +
-                   binomial_error(&binomial, window.first) / DBL_EPSILON;
+                   law_binomial_error(&binomial, window.last) / DBL_EPSILON +
+                   law_binomial_error(&binomial, window.first) / DBL_EPSILON;
     grid->lost += binomial.trials < 64 ? 0 : 2 * grid->cut;
     return size;
 }

@@ -2,11 +2,11 @@
  * truth. The masses are products of binomial probabilities, as logarithms until the end; from the
  * largest loss downward, D and E of response.c follow them, with a gap of its own at every step.
  *
- * Rounding: binomial_error() of every group, at most the number of states times 4 units for the
+ * Rounding: law_binomial_error() of every group, at most the number of states times 4 units for the
  * sums, and losses that are off by a few units of the sum of epsilons, which shifts epsilon by no
  * more. */
 
-#include "account/binomial.h"
+#include "account/law.h"
 #include "account/responses.h"
 #include "account/rounding.h"
 
@@ -33,7 +33,7 @@ static size_t multiply(struct state *states, size_t size, const struct response 
     size_t outcomes = (size_t)group->count + 1;
     for (size_t outcome = outcomes; outcome-- > 0;) {
         double loss = (2 * (double)outcome - binomial.trials) * group->epsilon;
-        double mass = binomial_log(&binomial, (double)outcome);
+        double mass = law_binomial_log(&binomial, (double)outcome);
         struct state *to = states + outcome * size;
         for (size_t i = 0; i < size; i++) {
             to[i] = (struct state){states[i].loss + loss, states[i].mass + mass};

@@ -31,7 +31,7 @@
 
 #include "account/sampled.h"
 
-#include "account/normal.h"
+#include "account/law.h"
 #include "account/rounding.h"
 
 #include <float.h>
@@ -92,9 +92,9 @@ static double cell(const struct curve *curve, double near, double far)
 {
     double width = fabs(far - near);
     double middle = curve->m / 2 + (near + far) / 2;
-    double without = normal_interval(middle, width);
-    double with = normal_interval(middle - curve->m, width);
-    double error = normal_error(middle, width) + normal_error(middle - curve->m, width);
+    double without = law_normal(middle, width);
+    double with = law_normal(middle - curve->m, width);
+    double error = law_normal_error(middle, width) + law_normal_error(middle - curve->m, width);
     double from = expm1(curve->m * near);
     double to = expm1(curve->m * far);
     if (!(without > 0 && with > 0)) {

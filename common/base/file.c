@@ -90,8 +90,7 @@ static enum status read_text(char *text, size_t size, size_t *used, int file, co
                              struct why *why)
 {
     if (fill(text, size, used, file) != STATUS_OK) {
-        why_set(why, "%s cannot be read: %s", path, strerror(errno));
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "%s cannot be read: %s", path, strerror(errno));
     }
     if (*used == size) {
         return why_refuse(why, "%s is larger than the %zu bytes such a file may have", path,
@@ -193,8 +192,8 @@ enum status file_create(const char *path, struct slice text, enum file_kind kind
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0) {
         if (errno == EEXIST) {
-            why_set(why, "%s exists already; choose another name, or move the file", path);
-            return STATUS_EXISTS;
+            return why_fail(why, STATUS_EXISTS,
+                            "%s exists already; choose another name, or move the file", path);
         }
         why_file(why, path, "made", errno);
         return STATUS_IO;
@@ -217,8 +216,7 @@ static enum status replace(const char *path, struct slice bytes, mode_t mode,
 {
     char fresh[PATH_BYTES];
     if (snprintf(fresh, sizeof fresh, "%s.XXXXXX", path) >= (int)sizeof fresh) {
-        why_set(why, "a path is longer than %d bytes", PATH_BYTES);
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "a path is longer than %d bytes", PATH_BYTES);
     }
     int file = mkstemp(fresh);
     if (file < 0) {
@@ -338,8 +336,7 @@ enum status file_names(char **text, size_t *size, const char *path, struct why *
     }
     free(entry);
     if (*text == NULL) {
-        why_set(why, "%s: no memory for the names in it", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "%s: no memory for the names in it", path);
     }
     (*text)[*size] = '\0';
     return STATUS_OK;

@@ -48,8 +48,7 @@ enum status owned_open(int *file, const char *path, int flags, struct why *why)
         return status;
     }
     if (fstat(*file, &about) != 0) {
-        why_set(why, "%s cannot be opened: %s", path, strerror(errno));
-        status = STATUS_IO;
+        status = why_fail(why, STATUS_IO, "%s cannot be opened: %s", path, strerror(errno));
     } else if (!S_ISREG(about.st_mode)) {
         status = why_refuse(why, "%s is not a regular file", path);
     } else if (about.st_nlink > 1) {
@@ -80,8 +79,8 @@ static enum status judge_place_of(const char *path, struct why *why)
     }
     const char *folder = dirname(copy);
     if (stat(folder, &about) != 0) {
-        why_set(why, "the folder %s cannot be opened: %s", folder, strerror(errno));
-        status = STATUS_IO;
+        status =
+            why_fail(why, STATUS_IO, "the folder %s cannot be opened: %s", folder, strerror(errno));
     } else if ((about.st_mode & 022) != 0 && (about.st_mode & S_ISVTX) == 0) {
         status = why_refuse(
             why,

@@ -40,17 +40,6 @@ void why_set(struct why *why, const char *format, ...)
     va_end(arguments);
 }
 
-enum status why_refuse(struct why *why, const char *format, ...)
-{
-    va_list arguments;
-    if (why != NULL) {
-        va_start(arguments, format);
-        (void)vsnprintf(why->text, sizeof why->text, format, arguments);
-        va_end(arguments);
-    }
-    return STATUS_INVALID;
-}
-
 void why_file(struct why *why, const char *path, const char *doing, int problem)
 {
     const bool is_full = problem == ENOSPC || problem == EDQUOT || problem == EFBIG;

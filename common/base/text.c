@@ -1,5 +1,8 @@
 #include "base/text.h"
 
+#include "base/check.h"
+#include "base/exit_code.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -77,4 +80,25 @@ void text_wrap_in(FILE *out, int columns, int used, int indent, const char *form
     va_start(arguments, format);
     print(out, columns, used, indent, format, arguments);
     va_end(arguments);
+}
+
+const char *text_embedded(const struct embedded *table, const char *name)
+{
+    while (table->name != NULL && strcmp(table->name, name) != 0) {
+        table++;
+    }
+    CHECK(table->name != NULL);
+    return table->text;
+}
+
+int text_end_output(const char *program, int code)
+{
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_CODE_OK) {
+        (void)fprintf(stderr,
+                      "%s: standard output cannot be written: what the command did is done, and a "
+                      "part of what it told is lost\n",
+                      program);
+        return EXIT_CODE_INTERNAL;
+    }
+    return code;
 }

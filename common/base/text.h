@@ -1,4 +1,4 @@
-/* text.h - texts that are written piece by piece. */
+/* text.h - texts: written piece by piece, printed, and embedded in a program. */
 
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -47,5 +47,22 @@ static inline const char *text_plural_are(uint64_t count)
 {
     return count == 1 ? "is" : "are";
 }
+
+/** Writes out what standard output still holds. Call it last: a full disk or a closed pipe shows there.
+ *
+ * program  in  the name that the message begins with, on standard error
+ * code     in  what the command came to
+ *
+ * Returns code, and EXIT_CODE_INTERNAL in place of EXIT_CODE_OK where something was lost. */
+int text_end_output(const char *program, int code);
+
+/* Text files that the build puts into a library or program: house_texts() of cmake/House.cmake. Tables end with a name NULL. */
+struct embedded {
+    const char *name; /* of the file, without its folder and .txt, and with a space for each '-' */
+    const char *text;
+};
+
+/** Returns the text of that name; there must be one. */
+const char *text_embedded(const struct embedded *table, const char *name);
 
 #endif

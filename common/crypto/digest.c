@@ -74,7 +74,7 @@ void digest_sha256(struct digest *out, const struct slice *slices, size_t count)
 
 enum { LANES = 2 };
 
-static void tree(struct digest *out, struct slice bytes, bool fast)
+void digest_tree(struct digest *out, struct slice bytes)
 {
     const uint8_t *at = bytes.data;
     size_t left = bytes.size;
@@ -86,7 +86,7 @@ static void tree(struct digest *out, struct slice bytes, bool fast)
         digest_sha256(out, &bytes, 1);
         return;
     }
-    fast = fast && left >= LANES * (size_t)DIGEST_LEAF_BYTES && digest_leaves_fast();
+    const bool fast = digest_leaves_fast();
     store_u64(size, bytes.size);
     CHECK(SHA384_Init(&root) == 1 && SHA384_Update(&root, size, sizeof size) == 1);
     while (left > 0) {
@@ -107,16 +107,6 @@ static void tree(struct digest *out, struct slice bytes, bool fast)
     memcpy(out->byte, whole, sizeof out->byte);
     bytes_wipe(&root, sizeof root);
     bytes_wipe(whole, sizeof whole);
-}
-
-void digest_tree(struct digest *out, struct slice bytes)
-{
-    tree(out, bytes, true);
-}
-
-void digest_tree_plainly(struct digest *out, struct slice bytes)
-{
-    tree(out, bytes, false);
 }
 
 bool digest_is_of(const struct digest *digest, struct slice bytes)

@@ -26,9 +26,6 @@ enum { DIGEST_LEAF_BYTES = 64 * 1024 };
  */
 void digest_tree(struct digest *out, struct slice bytes);
 
-/** The same by OpenSSL alone: what the fast one is compared with. */
-void digest_tree_plainly(struct digest *out, struct slice bytes);
-
 /** Returns whether a digest is the bytes' digest_tree, or their SHA-256, which programs of protocol version 4 and before made. */
 bool digest_is_of(const struct digest *digest, struct slice bytes);
 

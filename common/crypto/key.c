@@ -3,8 +3,11 @@
 #include "base/file.h"
 
 #include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* A key file: comment lines that begin with '#', one line that begins with "signing " and has 64 hexadecimal
  * digits, and last, where scripts look for it, one of 64 digits alone. */
@@ -195,11 +198,11 @@ enum status key_secret_read(struct key_pair *out, const char *path, struct why *
 
 static enum status refuse_unsigned(const char *path, bool secret, struct why *why)
 {
-    why_set(why,
-            "%s has no signing half, which trust distributed needs: an earlier version made it; "
-            "remedy%s: hedgerow keygen --add-signing %s",
-            path, secret ? "" : ", at the site whose key it is", secret ? path : "KEY");
-    return STATUS_UNSUPPORTED;
+    return why_fail(
+        why, STATUS_UNSUPPORTED,
+        "%s has no signing half, which trust distributed needs: an earlier version made it; "
+        "remedy%s: hedgerow keygen --add-signing %s",
+        path, secret ? "" : ", at the site whose key it is", secret ? path : "KEY");
 }
 
 enum status key_signing_read(struct key_pair *out, const char *path, struct why *why)
@@ -267,8 +270,8 @@ enum status key_signing_add(const struct key_pair *signing, const char *secret_p
         there = *signing;
         status = replace_key(secret_path, &pair.secret_key, &there.secret_key, FILE_SECRET, why);
     } else if (!digest_is_none(&told_signing)) {
-        why_set(why, "%s has a signing half; it is never replaced", secret_path);
-        status = STATUS_EXISTS;
+        status = why_fail(why, STATUS_EXISTS, "%s has a signing half; it is never replaced",
+                          secret_path);
     }
     if (status == STATUS_OK) {
         status = replace_key(public_path, &pair.public_key, &there.public_key, FILE_PUBLIC, why);
@@ -332,4 +335,52 @@ bool key_verify(const struct signature *signature, const struct digest *public_k
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);
     return good;
+}
+
+/* Nobody is asked for a passphrase: a daemon has no terminal. */
+static int no_passphrase(char *out, int size, int writes, void *self)
+{
+    (void)out, (void)size, (void)writes, (void)self;
+    return -1;
+}
+
+static enum status judge_certificate(X509 *certificate, EVP_PKEY *key, int64_t now_s,
+                                     struct why *why)
+{
+    time_t now = (time_t)now_s;
+    if (certificate == NULL) {
+        return why_refuse(why, "is no certificate in PEM");
+    }
+    if (key == NULL) {
+        return why_refuse(why, "has no key that can be read: PEM, without a passphrase");
+    }
+    if (X509_check_private_key(certificate, key) != 1) {
+        return why_refuse(why, "is not the certificate of this key");
+    }
+    if (X509_cmp_time(X509_get0_notBefore(certificate), &now) >= 0) {
+        return why_refuse(why, "is not valid yet: look at the clock");
+    }
+    if (X509_cmp_time(X509_get0_notAfter(certificate), &now) <= 0) {
+        return why_refuse(why, "has expired");
+    }
+    return STATUS_OK;
+}
+
+enum status key_certificate_check(const char *certificate, const char *key, int64_t now_s,
+                                  struct why *why)
+{
+    BIO *certificate_text = BIO_new_mem_buf(certificate, (int)strlen(certificate));
+    BIO *key_text = BIO_new_mem_buf(key, (int)strlen(key));
+    X509 *read = NULL;
+    EVP_PKEY *secret = NULL;
+    if (certificate_text != NULL && key_text != NULL) {
+        read = PEM_read_bio_X509(certificate_text, NULL, no_passphrase, NULL);
+        secret = PEM_read_bio_PrivateKey(key_text, NULL, no_passphrase, NULL);
+    }
+    const enum status status = judge_certificate(read, secret, now_s, why);
+    X509_free(read);
+    EVP_PKEY_free(secret);
+    BIO_free(certificate_text);
+    BIO_free(key_text);
+    return status;
 }

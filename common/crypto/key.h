@@ -9,6 +9,8 @@
 #include "base/status.h"
 #include "base/why.h"
 
+#include <stdint.h>
+
 enum { KEY_BYTES = 32, KEY_HEX_BYTES = 2 * KEY_BYTES + 1 };
 
 struct key_pair {
@@ -82,5 +84,17 @@ MUST_USE enum status key_sign(struct signature *out, const struct digest *secret
 /** Returns whether the owner of public_key signed this text. */
 bool key_verify(const struct signature *signature, const struct digest *public_key,
                 struct slice text);
+
+/**
+ * Judges a certificate and its key before a port opens. Who signed it is not judged: those who look do that.
+ *
+ * certificate  in  PEM; the first one is judged
+ * key          in  PEM, without a passphrase
+ * now_s        in  Unix time
+ *
+ * Fails with STATUS_INVALID: not PEM, not a pair, not valid now; why says which. Privacy: why never repeats content.
+ */
+MUST_USE enum status key_certificate_check(const char *certificate, const char *key, int64_t now_s,
+                                           struct why *why);
 
 #endif

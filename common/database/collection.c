@@ -66,8 +66,9 @@ static enum status has_tables(struct collection *collection, struct why *why)
                                       " AND attname = 'undecided'))::int::bigint",
                                       NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
-        why_set(why, "no coordinator with `collectors` of this version has led a job there yet");
-        status = STATUS_AGAIN;
+        status =
+            why_fail(why, STATUS_AGAIN,
+                     "no coordinator with `collectors` of this version has led a job there yet");
     }
     database_answer_free(answer);
     return status;
@@ -80,11 +81,11 @@ static enum status is_led_by_its_equal(struct collection *collection, struct why
     enum status status = database_ask(collection->database, &answer,
                                       "SELECT kind, version FROM hedgerow_lease", NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 1) < LEASE_VERSION) {
-        why_set(why,
-                "an older coordinator leads there (version %lld, this program's is %d); remedy: "
-                "update the coordinators that lead, then their collectors",
-                (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
-        status = STATUS_AGAIN;
+        status = why_fail(
+            why, STATUS_AGAIN,
+            "an older coordinator leads there (version %lld, this program's is %d); remedy: "
+            "update the coordinators that lead, then their collectors",
+            (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
     }
     database_answer_free(answer);
     return status;
@@ -92,8 +93,7 @@ static enum status is_led_by_its_equal(struct collection *collection, struct why
 
 static enum status led_by_another(struct why *why)
 {
-    why_set(why, "another coordinator leads by now; nothing was written");
-    return STATUS_BUSY;
+    return why_fail(why, STATUS_BUSY, "another coordinator leads by now; nothing was written");
 }
 
 /* Rows for those who are to stand there, and no others. */
@@ -107,8 +107,8 @@ static enum status list_collectors(const struct collection *collection,
             (size_t)snprintf(names + used, sizeof names - used, ",%s", options->collectors[i].name);
     }
     const struct database_value value[] = {
-        collection_number(collection->term),
-        collection_bytes((struct slice){names, used})}; /* begins with '' */
+        database_of_number(collection->term),
+        database_of_bytes((struct slice){names, used})}; /* begins with '' */
     struct pg_result *answer = NULL;
     enum status status = database_ask(
         collection->database, &answer,
@@ -162,8 +162,7 @@ enum status collection_open(struct collection **out, const struct collection_opt
     struct collection *collection = calloc(1, sizeof *collection);
     *out = NULL;
     if (collection == NULL) {
-        why_set(why, "no memory for collectors");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for collectors");
     }
     CHECK(strlen(options->name) < sizeof collection->name.name && options->count <= COLLECTORS_MAX);
     memcpy(collection->name.name, options->name, strlen(options->name) + 1);
@@ -211,8 +210,8 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     }
     digest_sha256(&digest, &blob, 1);
     const struct database_value value[] = {
-        collection_number(round), collection_name(collection), collection_bytes(body),
-        collection_bytes(blob), collection_bytes((struct slice){digest.byte, DIGEST_BYTES})};
+        database_of_number(round), collection_name(collection), database_of_bytes(body),
+        database_of_bytes(blob), database_of_bytes((struct slice){digest.byte, DIGEST_BYTES})};
     status = database_ask(collection->database, NULL,
                           "INSERT INTO hedgerow_partial"
                           " SELECT $1, convert_from($2, 'UTF8'), 1 + coalesce(max(number), 0),"
@@ -273,11 +272,11 @@ static enum status tell(struct collection *collection, const struct standing_of 
 {
     const bool leads = collection->name.name[0] == '\0';
     const struct database_value value[] = {
-        collection_number(collection->term),       collection_name(collection),
-        collection_number((int64_t)own->ready),    collection_number((int64_t)own->open),
-        collection_number((int64_t)own->settled),  collection_number((int64_t)own->answers),
-        collection_number(own->left_ms),           collection_number(present ? 1 : 0),
-        collection_number((int64_t)own->undecided)};
+        database_of_number(collection->term),       collection_name(collection),
+        database_of_number((int64_t)own->ready),    database_of_number((int64_t)own->open),
+        database_of_number((int64_t)own->settled),  database_of_number((int64_t)own->answers),
+        database_of_number(own->left_ms),           database_of_number(present ? 1 : 0),
+        database_of_number((int64_t)own->undecided)};
     struct pg_result *answer = NULL;
     enum status status = database_ask(
         collection->database, &answer,
@@ -290,11 +289,11 @@ static enum status tell(struct collection *collection, const struct standing_of 
     if (status == STATUS_OK && database_rows(answer) != 1 && leads) {
         status = led_by_another(why);
     } else if (status == STATUS_OK && database_rows(answer) != 1) {
-        why_set(why,
-                "the coordinator that leads has no collector %s; remedy: its name in `collectors` "
-                "of the leader's settings",
-                collection->name.name);
-        status = STATUS_REFUSED;
+        status = why_fail(
+            why, STATUS_REFUSED,
+            "the coordinator that leads has no collector %s; remedy: its name in `collectors` "
+            "of the leader's settings",
+            collection->name.name);
     }
     database_answer_free(answer);
     return status;
@@ -315,8 +314,8 @@ enum status collection_retire(struct collection *collection, struct why *why)
 enum status collection_ask(struct collection *collection, struct standing_of *of, size_t *count,
                            struct why *why)
 {
-    const struct database_value value[] = {collection_number(COLLECTORS_MAX + 1),
-                                           collection_number(PEERS_MAX)};
+    const struct database_value value[] = {database_of_number(COLLECTORS_MAX + 1),
+                                           database_of_number(PEERS_MAX)};
     struct pg_result *answer = NULL;
     *count = 0;
     const enum status status =

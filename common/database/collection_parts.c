@@ -25,8 +25,9 @@ static enum status show_part(struct collection *collection, const struct peer *n
                              collection_visit *visit, void *visit_self, struct why *why)
 {
     const struct database_value value[] = {
-        collection_number(collection->round),
-        collection_bytes((struct slice){name->name, strlen(name->name)}), collection_number(part)};
+        database_of_number(collection->round),
+        database_of_bytes((struct slice){name->name, strlen(name->name)}),
+        database_of_number(part)};
     struct pg_result *answer = NULL;
     struct digest is;
     enum status status =
@@ -49,8 +50,8 @@ static enum status show_part(struct collection *collection, const struct peer *n
 
 static enum status begin_round(struct collection *collection, uint32_t round, struct why *why)
 {
-    const struct database_value value[] = {collection_number(collection->term),
-                                           collection_number(round)};
+    const struct database_value value[] = {database_of_number(collection->term),
+                                           database_of_number(round)};
     collection->begun = true;
     collection->round = round;
     collection->shown_count = 0;
@@ -65,7 +66,7 @@ static enum status begin_round(struct collection *collection, uint32_t round, st
 enum status collection_parts(struct collection *collection, uint32_t round, collection_visit *visit,
                              void *visit_self, struct why *why)
 {
-    const struct database_value value[] = {collection_number(round), collection_name(collection)};
+    const struct database_value value[] = {database_of_number(round), collection_name(collection)};
     struct pg_result *answer = NULL;
     enum status status = STATUS_OK;
     if (!collection->begun || round != collection->round) {
@@ -98,7 +99,7 @@ enum status collection_parts(struct collection *collection, uint32_t round, coll
 
 enum status collection_clear(struct collection *collection, struct why *why)
 {
-    const struct database_value value = collection_number(collection->term);
+    const struct database_value value = database_of_number(collection->term);
     return database_ask(collection->database, NULL,
                         LEASE_HELD " DELETE FROM hedgerow_partial WHERE EXISTS (SELECT FROM held)",
                         &value, 1, why);

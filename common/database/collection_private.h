@@ -25,19 +25,9 @@ struct collection {
     struct why trouble;
 };
 
-static inline struct database_value collection_number(int64_t value)
-{
-    return (struct database_value){.number = value, .is_number = true};
-}
-
-static inline struct database_value collection_bytes(struct slice value)
-{
-    return (struct database_value){.bytes = value};
-}
-
 static inline struct database_value collection_name(const struct collection *collection)
 {
-    return collection_bytes((struct slice){collection->name.name, strlen(collection->name.name)});
+    return database_of_bytes((struct slice){collection->name.name, strlen(collection->name.name)});
 }
 
 #endif

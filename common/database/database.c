@@ -67,14 +67,13 @@ enum status database_check(const char *url, struct why *why)
         set_words(why, "is no database's URL", words == NULL ? "no memory" : words);
         status = STATUS_INVALID;
     } else if (option_of(option, "password") != NULL) {
-        why_set(why, "has a password; remedy: put it into a file that PGPASSFILE names, or let the "
-                     "server admit this account by a certificate or as its peer");
-        status = STATUS_INVALID;
+        status = why_refuse(
+            why, "has a password; remedy: put it into a file that PGPASSFILE names, or let the "
+                 "server admit this account by a certificate or as its peer");
     } else if (option_of(option, "service") != NULL) {
-        why_set(why,
-                "names a service of libpq's; remedy: write its host, port and name instead, as "
-                "what is written here decides whether the server must show a certificate");
-        status = STATUS_INVALID;
+        status = why_refuse(
+            why, "names a service of libpq's; remedy: write its host, port and name instead, as "
+                 "what is written here decides whether the server must show a certificate");
     }
     PQconninfoFree(option);
     PQfreemem(words);
@@ -318,8 +317,8 @@ enum status database_ask(struct database *database, struct pg_result **answer,
 
     for (size_t i = 0; i < count; i++) {
         if (value[i].bytes.size > LIMIT_BYTES) {
-            why_set(why, "the database: a record of more than %d MiB", LIMIT_BYTES >> 20);
-            return STATUS_IO;
+            return why_fail(why, STATUS_IO, "the database: a record of more than %d MiB",
+                            LIMIT_BYTES >> 20);
         }
     }
     for (int i = 0; i < TRIES && status == STATUS_IO; i++) {

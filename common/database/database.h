@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct database;
 struct pg_result; /* libpq's, an answer */
@@ -44,6 +45,21 @@ struct database_value {
     int64_t number;
     bool is_number;
 };
+
+static inline struct database_value database_of_number(int64_t value)
+{
+    return (struct database_value){.number = value, .is_number = true};
+}
+
+static inline struct database_value database_of_bytes(struct slice value)
+{
+    return (struct database_value){.bytes = {value.data != NULL ? value.data : "", value.size}};
+}
+
+static inline struct database_value database_of_words(const char *words)
+{
+    return database_of_bytes((struct slice){words, strlen(words)});
+}
 
 /**
  * Performs a statement in a transaction of its own and waits for its answer, DATABASE_ANSWER_MS at most. A transaction

@@ -71,9 +71,9 @@ enum status database_is_durable(struct database *database, struct why *why)
     enum status status = database_ask(database, &answer, statement, NULL, 0, why);
 
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
-        why_set(why, "it does not make a commit durable before it acknowledges it; remedy: fsync, "
-                     "full_page_writes and synchronous_commit on in postgresql.conf");
-        status = STATUS_INVALID;
+        status = why_refuse(
+            why, "it does not make a commit durable before it acknowledges it; remedy: fsync, "
+                 "full_page_writes and synchronous_commit on in postgresql.conf");
     }
     database_answer_free(answer);
     return status;

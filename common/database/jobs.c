@@ -104,11 +104,11 @@ static enum status recognise(struct jobs *jobs, struct why *why)
             status = why_refuse(why, "it has the journal of one job; remedy: give the queue a "
                                      "database of its own");
         } else if (database_number(answer, 0, 1) > LEASE_VERSION) {
-            why_set(why,
-                    "its queue has version %lld, this program knows %d; remedy: use the hedgerow "
-                    "that wrote it, or a later one",
-                    (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
-            status = STATUS_UNSUPPORTED;
+            status = why_fail(
+                why, STATUS_UNSUPPORTED,
+                "its queue has version %lld, this program knows %d; remedy: use the hedgerow "
+                "that wrote it, or a later one",
+                (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
         }
     }
     database_answer_free(answer);
@@ -233,8 +233,8 @@ struct journal_part jobs_part(const struct jobs *jobs, uint32_t number)
 
 static enum status led_by_another(const struct jobs *jobs, struct why *why)
 {
-    why_set(why, "%s: another coordinator leads by now; nothing was written", jobs->place);
-    return STATUS_BUSY;
+    return why_fail(why, STATUS_BUSY, "%s: another coordinator leads by now; nothing was written",
+                    jobs->place);
 }
 
 /* Performs a statement that begins with LEASE_HELD and answers with how many lease rows it held, and how many jobs' rows it found. */
@@ -249,8 +249,7 @@ static enum status perform(struct jobs *jobs, const char *statement,
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
         status = led_by_another(jobs, why);
     } else if (status == STATUS_OK && database_number(answer, 0, 1) == 0) {
-        why_set(why, "%s: the job is not there any more", jobs->place);
-        status = STATUS_NOT_FOUND;
+        status = why_fail(why, STATUS_NOT_FOUND, "%s: the job is not there any more", jobs->place);
     }
     database_answer_free(answer);
     return status;
@@ -264,29 +263,31 @@ static enum status perform(struct jobs *jobs, const char *statement,
 
 enum status jobs_set_led(struct jobs *jobs, uint32_t number, bool led, struct why *why)
 {
-    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
-                                           jobs_number(led ? 1 : 0)};
+    const struct database_value value[] = {database_of_number(jobs->term),
+                                           database_of_number(number),
+                                           database_of_number(led ? 1 : 0)};
     return perform(jobs, SET_OF_JOB("led = CASE WHEN $3 = 1 THEN $1 END"), value, 3, why);
 }
 
 enum status jobs_put_aside(struct jobs *jobs, uint32_t number, const char *because, struct why *why)
 {
-    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
-                                           jobs_words(because)};
+    const struct database_value value[] = {database_of_number(jobs->term),
+                                           database_of_number(number), database_of_words(because)};
     return perform(jobs, SET_OF_JOB("aside = convert_from($3, 'UTF8'), aside_term = $1"), value, 3,
                    why);
 }
 
 enum status jobs_mark_begun(struct jobs *jobs, uint32_t number, struct why *why)
 {
-    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number)};
+    const struct database_value value[] = {database_of_number(jobs->term),
+                                           database_of_number(number)};
     return perform(jobs, SET_OF_JOB("begun = true"), value, 2, why);
 }
 
 enum status jobs_put_end(struct jobs *jobs, uint32_t number, struct slice text, struct why *why)
 {
-    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
-                                           jobs_bytes(text)};
+    const struct database_value value[] = {database_of_number(jobs->term),
+                                           database_of_number(number), database_of_bytes(text)};
     return perform(jobs, SET_OF_JOB("ending = $3"), value, 3, why);
 }
 
@@ -294,8 +295,9 @@ enum status jobs_put_end(struct jobs *jobs, uint32_t number, struct slice text, 
 static enum status cut_result(struct jobs *jobs, uint32_t number, const char *name, uint64_t pieces,
                               struct why *why)
 {
-    const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
-                                           jobs_words(name), jobs_number((int64_t)pieces)};
+    const struct database_value value[] = {database_of_number(jobs->term),
+                                           database_of_number(number), database_of_words(name),
+                                           database_of_number((int64_t)pieces)};
     return perform(jobs,
                    LEASE_HELD ", done AS (DELETE FROM hedgerow_result WHERE job = $2"
                               " AND name = convert_from($3, 'UTF8') AND piece >= $4"
@@ -313,9 +315,10 @@ enum status jobs_put_result(struct jobs *jobs, uint32_t number, const char *name
     for (size_t at = 0; at < bytes.size && status == STATUS_OK; at += JOBS_PIECE_BYTES) {
         const size_t left = bytes.size - at;
         const size_t size = left < JOBS_PIECE_BYTES ? left : JOBS_PIECE_BYTES;
-        const struct database_value value[] = {jobs_number(jobs->term), jobs_number(number),
-                                               jobs_words(name), jobs_number((int64_t)piece++),
-                                               jobs_bytes((struct slice){data + at, size})};
+        const struct database_value value[] = {database_of_number(jobs->term),
+                                               database_of_number(number), database_of_words(name),
+                                               database_of_number((int64_t)piece++),
+                                               database_of_bytes((struct slice){data + at, size})};
         status = perform(jobs,
                          LEASE_HELD
                          ", done AS (INSERT INTO hedgerow_result"

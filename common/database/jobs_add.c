@@ -18,9 +18,10 @@ enum status jobs_draw(struct digest *id, struct why *why)
 static enum status add_behind(struct jobs *jobs, bool *added, const struct jobs_new_job *job,
                               const struct digest *id, int64_t last, struct why *why)
 {
-    const struct database_value value[] = {jobs_bytes(job->text), jobs_words(job->submitter),
-                                           jobs_bytes((struct slice){id->byte, DIGEST_BYTES}),
-                                           jobs_words(job->submitted), jobs_number(last)};
+    const struct database_value value[] = {
+        database_of_bytes(job->text), database_of_words(job->submitter),
+        database_of_bytes((struct slice){id->byte, DIGEST_BYTES}),
+        database_of_words(job->submitted), database_of_number(last)};
     struct pg_result *answer = NULL;
     const enum status status =
         jobs_ask(jobs, &answer,
@@ -51,8 +52,8 @@ enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_
             return job->id != NULL ? STATUS_EXISTS : STATUS_OK;
         }
         if (status == STATUS_OK && job->open_most > 0 && found.open >= job->open_most) {
-            why_set(why, "%s: %zu jobs of %s are open", jobs->place, found.open, job->submitter);
-            return STATUS_REFUSED;
+            return why_fail(why, STATUS_REFUSED, "%s: %zu jobs of %s are open", jobs->place,
+                            found.open, job->submitter);
         }
         if (status == STATUS_OK && found.last >= JOBS_NUMBER_MAX) {
             return why_refuse(why, "%s: no number is free behind %d; remedy: another database",
@@ -67,15 +68,14 @@ enum status jobs_add(struct jobs *jobs, uint32_t *number, const struct jobs_new_
         }
     }
     if (status == STATUS_OK) {
-        why_set(why, "%s: many submit at the same time", jobs->place);
-        status = STATUS_AGAIN;
+        status = why_fail(why, STATUS_AGAIN, "%s: many submit at the same time", jobs->place);
     }
     return status;
 }
 
 enum status jobs_cancel(struct jobs *jobs, uint32_t number, const char *line, struct why *why)
 {
-    const struct database_value value[] = {jobs_number(number), jobs_words(line)};
+    const struct database_value value[] = {database_of_number(number), database_of_words(line)};
     struct pg_result *answer = NULL;
     enum status status =
         jobs_ask(jobs, &answer,

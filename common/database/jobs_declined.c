@@ -43,9 +43,9 @@ enum status jobs_told_write(struct jobs *jobs, const struct jobs_told *told, siz
                             struct why *why)
 {
     const struct database_value value[] = {
-        jobs_number(told->of[place].number),
-        jobs_bytes((struct slice){told->holder.byte, DIGEST_BYTES}),
-        jobs_words(told->of[place].names)};
+        database_of_number(told->of[place].number),
+        database_of_bytes((struct slice){told->holder.byte, DIGEST_BYTES}),
+        database_of_words(told->of[place].names)};
     return jobs_ask(jobs, NULL,
                     "WITH gone AS (DELETE FROM hedgerow_declined"
                     " WHERE CASE WHEN job = $1 AND holder = $2 THEN $3 = ''::bytea"
@@ -77,7 +77,7 @@ enum status jobs_declined(struct jobs *jobs, char names[static JOBS_LINE_BYTES],
                           struct why *why)
 {
     static const char more[] = ", ...";
-    const struct database_value value = jobs_number(number);
+    const struct database_value value = database_of_number(number);
     struct pg_result *answer = NULL;
     names[0] = '\0';
     const enum status status = jobs_ask(

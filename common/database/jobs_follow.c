@@ -236,8 +236,7 @@ enum status jobs_follow(struct jobs *jobs, const char **text, struct why *why)
     if (jobs->follow != STATUS_OK) {
         *why = jobs->because;
     } else if (jobs->followed == NULL) {
-        why_set(why, "%s: the queue has not been read yet", jobs->place);
-        return STATUS_AGAIN;
+        return why_fail(why, STATUS_AGAIN, "%s: the queue has not been read yet", jobs->place);
     }
     return jobs->follow;
 }

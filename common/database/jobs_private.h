@@ -82,21 +82,6 @@ struct jobs_found {
 MUST_USE enum status jobs_find_at(struct jobs *jobs, struct jobs_found *found,
                                   const char *submitter, const struct digest *id, struct why *why);
 
-static inline struct database_value jobs_number(int64_t value)
-{
-    return (struct database_value){.number = value, .is_number = true};
-}
-
-static inline struct database_value jobs_bytes(struct slice value)
-{
-    return (struct database_value){.bytes = {value.data != NULL ? value.data : "", value.size}};
-}
-
-static inline struct database_value jobs_words(const char *words)
-{
-    return jobs_bytes((struct slice){words, strlen(words)});
-}
-
 /** Asks about one job: as jobs_ask, but STATUS_IO where the server refuses, which is that job's alone. */
 MUST_USE enum status jobs_ask_of_job(struct jobs *jobs, struct pg_result **answer,
                                      const char *statement, const struct database_value *value,

@@ -68,8 +68,8 @@ enum status jobs_list(struct jobs *jobs, struct jobs_row **rows, size_t *count, 
 
 static enum status no_job(uint32_t number, struct why *why)
 {
-    why_set(why, "there is no job %u in the queue: `jobs` lists them", (unsigned)number);
-    return STATUS_NOT_FOUND;
+    return why_fail(why, STATUS_NOT_FOUND, "there is no job %u in the queue: `jobs` lists them",
+                    (unsigned)number);
 }
 
 enum status jobs_look(struct jobs *jobs, struct jobs_row *row, uint32_t number, struct why *why)
@@ -85,7 +85,7 @@ enum status jobs_look(struct jobs *jobs, struct jobs_row *row, uint32_t number, 
     }
     job_schema_name(name, jobs->own, number);
     (void)snprintf(table, sizeof table, "%s.hedgerow_record", name);
-    const struct database_value value[] = {jobs_number(number), jobs_words(table)};
+    const struct database_value value[] = {database_of_number(number), database_of_words(table)};
     status = jobs_ask_of_job(jobs, &answer,
                              "SELECT begun::int::bigint, (ending IS NOT NULL)::int::bigint,"
                              " (to_regclass(convert_from($2, 'UTF8')) IS NOT NULL)::int::bigint,"
@@ -115,7 +115,7 @@ enum status jobs_look(struct jobs *jobs, struct jobs_row *row, uint32_t number, 
 static enum status read_bytes(struct jobs *jobs, char **text, size_t *size, const char *statement,
                               uint32_t number, struct why *why)
 {
-    const struct database_value value = jobs_number(number);
+    const struct database_value value = database_of_number(number);
     struct pg_result *answer = NULL;
     *text = NULL;
     *size = 0;
@@ -166,8 +166,8 @@ enum status jobs_find(struct jobs *jobs, uint32_t *number, size_t *open, const c
 enum status jobs_find_at(struct jobs *jobs, struct jobs_found *found, const char *submitter,
                          const struct digest *id, struct why *why)
 {
-    const struct database_value value[] = {jobs_words(submitter),
-                                           jobs_bytes((struct slice){id->byte, DIGEST_BYTES})};
+    const struct database_value value[] = {
+        database_of_words(submitter), database_of_bytes((struct slice){id->byte, DIGEST_BYTES})};
     struct pg_result *answer = NULL;
     enum status status = jobs_ask(jobs, &answer,
                                   "SELECT coalesce(max(number) FILTER (WHERE submission = $2), 0),"
@@ -203,7 +203,7 @@ static enum status stamp_of_journal(struct jobs *jobs, int64_t *stamp, uint32_t 
 
 enum status jobs_stamp(struct jobs *jobs, int64_t stamp[static 2], uint32_t number, struct why *why)
 {
-    const struct database_value value = jobs_number(number);
+    const struct database_value value = database_of_number(number);
     struct jobs_row row;
     struct pg_result *answer = NULL;
     stamp[0] = stamp[1] = 0;
@@ -224,7 +224,7 @@ enum status jobs_stamp(struct jobs *jobs, int64_t stamp[static 2], uint32_t numb
 enum status jobs_result_size(struct jobs *jobs, int64_t *size, uint32_t number, const char *name,
                              struct why *why)
 {
-    const struct database_value value[] = {jobs_number(number), jobs_words(name)};
+    const struct database_value value[] = {database_of_number(number), database_of_words(name)};
     struct pg_result *answer = NULL;
     enum status status = jobs_ask(jobs, &answer,
                                   "SELECT coalesce(sum(octet_length(bytes)), -1)"
@@ -240,8 +240,10 @@ enum status jobs_read_result(struct jobs *jobs, void *to, size_t *got, size_t ro
                              const char *name, uint64_t offset, struct why *why)
 {
     const struct database_value value[] = {
-        jobs_number(number), jobs_words(name), jobs_number((int64_t)(offset / JOBS_PIECE_BYTES)),
-        jobs_number((int64_t)(offset % JOBS_PIECE_BYTES) + 1), jobs_number((int64_t)room)};
+        database_of_number(number), database_of_words(name),
+        database_of_number((int64_t)(offset / JOBS_PIECE_BYTES)),
+        database_of_number((int64_t)(offset % JOBS_PIECE_BYTES) + 1),
+        database_of_number((int64_t)room)};
     struct pg_result *answer = NULL;
     enum status status = jobs_ask(jobs, &answer,
                                   "SELECT substring(bytes FROM $4::int FOR $5::int)"

@@ -46,16 +46,6 @@ static const char schema[] = LOCKED " IF to_regclass('hedgerow_lease') IS NULL T
 static const char schema_of_job[] =
     LOCKED " IF to_regclass('hedgerow_record') IS NULL THEN" RECORDS " END IF; END $$";
 
-static struct database_value bytes(struct slice value)
-{
-    return (struct database_value){.bytes = value};
-}
-
-static struct database_value text(const char *value)
-{
-    return bytes((struct slice){value, strlen(value)});
-}
-
 static enum status refuse(struct journal_shared *journal)
 {
     CHECK(journal->lease != NULL);
@@ -64,9 +54,8 @@ static enum status refuse(struct journal_shared *journal)
 
 enum status journal_shared_led_by_another(struct journal_shared *journal)
 {
-    why_set(&journal->trouble, "%s: another coordinator leads by now; nothing was written",
-            journal->place);
-    return STATUS_IO;
+    return why_fail(&journal->trouble, STATUS_IO,
+                    "%s: another coordinator leads by now; nothing was written", journal->place);
 }
 
 /* Performs a statement that begins with LEASE_HELD and answers with one number: whether the term was ours. */
@@ -110,13 +99,13 @@ static enum status append(void *self, uint64_t *sequence, struct slice body, str
     digest_sha256(&digest, &blob, 1);
     journal_row_chain(&next.chain, &journal->last.chain, next.sequence, body, blob.size, &digest);
     const struct database_value value[] = {
-        journal_shared_number(journal->term),
-        journal_shared_number((int64_t)next.sequence),
-        bytes(body),
-        journal_shared_number((int64_t)blob.size),
-        bytes((struct slice){digest.byte, DIGEST_BYTES}),
-        bytes((struct slice){next.chain.byte, DIGEST_BYTES}),
-        bytes(blob.size > 0 ? blob : (struct slice){"", 0}),
+        database_of_number(journal->term),
+        database_of_number((int64_t)next.sequence),
+        database_of_bytes(body),
+        database_of_number((int64_t)blob.size),
+        database_of_bytes((struct slice){digest.byte, DIGEST_BYTES}),
+        database_of_bytes((struct slice){next.chain.byte, DIGEST_BYTES}),
+        database_of_bytes(blob.size > 0 ? blob : (struct slice){"", 0}),
     };
     status = perform(journal, statement, value, sizeof value / sizeof value[0]);
     if (status == STATUS_OK) {
@@ -137,8 +126,8 @@ static enum status forget(void *self, uint64_t sequence)
     if (status != STATUS_OK || sequence == 0 || sequence > journal->last.sequence) {
         return status;
     }
-    const struct database_value value[] = {journal_shared_number(journal->term),
-                                           journal_shared_number((int64_t)sequence)};
+    const struct database_value value[] = {database_of_number(journal->term),
+                                           database_of_number((int64_t)sequence)};
     return perform(journal, statement, value, sizeof value / sizeof value[0]);
 }
 
@@ -191,11 +180,11 @@ static enum status recognise(struct journal_shared *journal, const char *kind, s
                                 "each program a database of its own",
                                 (int)found.size, (const char *)found.data);
         } else if (database_number(answer, 0, 1) > LEASE_VERSION) {
-            why_set(why,
-                    "its journal has version %lld, this program knows %d; remedy: use the "
-                    "hedgerow that wrote it, or a later one",
-                    (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
-            status = STATUS_UNSUPPORTED;
+            status =
+                why_fail(why, STATUS_UNSUPPORTED,
+                         "its journal has version %lld, this program knows %d; remedy: use the "
+                         "hedgerow that wrote it, or a later one",
+                         (long long)database_number(answer, 0, 1), (int)LEASE_VERSION);
         }
     }
     database_answer_free(answer);
@@ -206,7 +195,8 @@ static enum status recognise(struct journal_shared *journal, const char *kind, s
  * server that does not wait for its disk would lose what it has acknowledged. */
 static enum status prepare(struct journal_shared *journal, const char *kind, struct why *why)
 {
-    const struct database_value value[] = {text(kind), journal_shared_number(LEASE_VERSION)};
+    const struct database_value value[] = {database_of_words(kind),
+                                           database_of_number(LEASE_VERSION)};
     enum status status = database_is_durable(journal->database, why);
 
     if (status == STATUS_OK && journal->job > 0) {
@@ -234,8 +224,7 @@ static enum status is_begun(struct journal_shared *journal, struct why *why)
                          : "SELECT (to_regclass('hedgerow_lease') IS NOT NULL)::int::bigint",
         NULL, 0, why);
     if (status == STATUS_OK && database_number(answer, 0, 0) != 1) {
-        why_set(why, "there is no journal in it yet");
-        status = STATUS_NOT_FOUND;
+        status = why_fail(why, STATUS_NOT_FOUND, "there is no journal in it yet");
     }
     database_answer_free(answer);
     return status;
@@ -299,8 +288,7 @@ enum status journal_shared_open(struct journal *out, const struct journal_option
 
     memset(out, 0, sizeof *out);
     if (journal == NULL) {
-        why_set(why, "no memory for the journal");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for the journal");
     }
     database_describe(journal->place, sizeof journal->place, options->place);
     enum status status = open_all(journal, options, &cause);

@@ -23,11 +23,6 @@ struct journal_shared {
     struct why trouble;
 };
 
-static inline struct database_value journal_shared_number(int64_t value)
-{
-    return (struct database_value){.number = value, .is_number = true};
-}
-
 /** Sets trouble to that, and returns the status for it. */
 enum status journal_shared_led_by_another(struct journal_shared *journal);
 

@@ -10,17 +10,15 @@ enum { ROWS_PER_QUESTION = 64 };
 
 static enum status damaged(struct journal_shared *journal, uint64_t sequence)
 {
-    why_set(
-        &journal->trouble,
+    return why_fail(
+        &journal->trouble, STATUS_CORRUPT,
         "%s: record %llu does not match its digest; remedy: restore the database's latest state",
         journal->place, (unsigned long long)sequence);
-    return STATUS_CORRUPT;
 }
 
 static enum status failed_to_read(struct journal_shared *journal, const struct why *why)
 {
-    why_set(&journal->trouble, "%s: %s", journal->place, why->text);
-    return STATUS_IO;
+    return why_fail(&journal->trouble, STATUS_IO, "%s: %s", journal->place, why->text);
 }
 
 /* Checks one row against its digests and shows it. */
@@ -49,7 +47,7 @@ static enum status visit_row(struct journal_shared *journal, struct journal_mark
         return damaged(journal, next.sequence);
     }
     if (blob_bytes > 0) {
-        const struct database_value value = journal_shared_number((int64_t)next.sequence);
+        const struct database_value value = database_of_number((int64_t)next.sequence);
         status =
             database_ask(journal->database, &found,
                          "SELECT bytes FROM hedgerow_blob WHERE sequence = $1", &value, 1, &why);
@@ -91,12 +89,11 @@ enum status journal_shared_read_on(struct journal_shared *journal, struct journa
     enum status status = STATUS_OK;
 
     if (journal->refuses) {
-        why_set(why, "%s", journal->trouble.text);
-        return STATUS_UNKNOWN_OUTCOME;
+        return why_fail(why, STATUS_UNKNOWN_OUTCOME, "%s", journal->trouble.text);
     }
     while (status == STATUS_OK && rows == ROWS_PER_QUESTION) {
-        const struct database_value value[] = {journal_shared_number((int64_t)at->sequence),
-                                               journal_shared_number(ROWS_PER_QUESTION)};
+        const struct database_value value[] = {database_of_number((int64_t)at->sequence),
+                                               database_of_number(ROWS_PER_QUESTION)};
         struct pg_result *found = NULL;
         status = database_ask(journal->database, &found,
                               "SELECT sequence, body, blob_bytes, blob_digest, chain"

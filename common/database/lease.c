@@ -32,11 +32,6 @@ static void name_holder(char holder[static HOLDER_BYTES])
     (void)snprintf(holder, HOLDER_BYTES, "%s, process %ld", machine, (long)getpid());
 }
 
-static struct database_value bytes_of(const char *text)
-{
-    return (struct database_value){.bytes = {text, strlen(text)}};
-}
-
 static enum status tell_holder(struct database *database, struct why *why)
 {
     struct pg_result *answer = NULL;
@@ -44,9 +39,8 @@ static enum status tell_holder(struct database *database, struct why *why)
         database_ask(database, &answer, "SELECT holder FROM hedgerow_lease", NULL, 0, why);
     if (status == STATUS_OK) {
         const struct slice holder = database_bytes(answer, 0, 0);
-        why_set(why, "another coordinator leads (%.*s)", (int)holder.size,
-                holder.data == NULL ? "" : (const char *)holder.data);
-        status = STATUS_BUSY;
+        status = why_fail(why, STATUS_BUSY, "another coordinator leads (%.*s)", (int)holder.size,
+                          holder.data == NULL ? "" : (const char *)holder.data);
     }
     database_answer_free(answer);
     return status;
@@ -63,7 +57,7 @@ static enum status take_row(int64_t *term, struct database *database, struct why
     struct pg_result *answer = NULL;
 
     name_holder(holder);
-    const struct database_value value = bytes_of(holder);
+    const struct database_value value = database_of_words(holder);
     enum status status = database_ask(database, &answer, statement, &value, 1, why);
     if (status == STATUS_OK && database_rows(answer) == 1) {
         *term = database_number(answer, 0, 0);
@@ -77,7 +71,7 @@ static enum status take_row(int64_t *term, struct database *database, struct why
 /* Renews, or gives back. Returns what came of the question; an answer without a row says that the term is another's. */
 static enum status say_so(struct lease *lease, bool goes_on)
 {
-    const struct database_value term = {.number = lease->term, .is_number = true};
+    const struct database_value term = database_of_number(lease->term);
     const int64_t asked_ms = clock_now_ms();
     struct pg_result *answer = NULL;
     struct why why = {""};

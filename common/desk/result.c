@@ -102,8 +102,8 @@ static enum status check_out(const char *out, struct why *why)
     if (folder != NULL && names <= 2) { /* itself, and the one above */
         return STATUS_OK;
     }
-    why_set(why, "%s exists and is not an empty folder; remedy: another --out", out);
-    return STATUS_EXISTS;
+    return why_fail(why, STATUS_EXISTS,
+                    "%s exists and is not an empty folder; remedy: another --out", out);
 }
 
 static void drop_folder(const char *folder)

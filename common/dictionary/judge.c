@@ -39,16 +39,17 @@ enum status dictionary_need(const struct dictionary_column **column,
     for (size_t i = 0; i < dictionary->column_count; i++) {
         near_offer(&near, dictionary->column[i].name);
     }
-    why_set(why, "the dictionary has no column \"%s\"%s", name, near_hint(hint, &near));
-    return STATUS_REFUSED;
+    return why_fail(why, STATUS_REFUSED, "the dictionary has no column \"%s\"%s", name,
+                    near_hint(hint, &near));
 }
 
 static enum status need_number(const struct dictionary_column *column, struct why *why)
 {
     if (column->kind != DICTIONARY_NUMBER) {
-        why_set(why, "the job asks for numbers in column \"%s\", which the dictionary calls a %s",
-                column->name, dictionary_kind_name(column->kind));
-        return STATUS_REFUSED;
+        return why_fail(
+            why, STATUS_REFUSED,
+            "the job asks for numbers in column \"%s\", which the dictionary calls a %s",
+            column->name, dictionary_kind_name(column->kind));
     }
     return STATUS_OK;
 }
@@ -72,11 +73,11 @@ static enum status refuse_texts(const struct dictionary_column *column, const ch
     for (size_t i = 0; i < column->category_count; i++) {
         near_offer(&near, column->category[i]);
     }
-    why_set(why,
-            "none of what the job lists for column \"%s\", such as \"%s\", is a category in the "
-            "dictionary%s",
-            column->name, text, near_hint(hint, &near));
-    return STATUS_REFUSED;
+    return why_fail(
+        why, STATUS_REFUSED,
+        "none of what the job lists for column \"%s\", such as \"%s\", is a category in the "
+        "dictionary%s",
+        column->name, text, near_hint(hint, &near));
 }
 
 /* Texts may be asked about in any column, as every cell is a text. A job for several sites may list
@@ -133,11 +134,10 @@ static enum status judge_records(const struct dictionary *dictionary, const stru
     uint64_t needed = job_records_min(job);
     needed = needed > DICTIONARY_RECORDS_MIN ? needed : DICTIONARY_RECORDS_MIN;
     if (admitted < needed) {
-        why_set(why,
-                "the job needs %" PRIu64 " records, and the dictionary states %" PRIu64
-                " rows, which make %" PRIu64,
-                needed, dictionary->record_count, admitted);
-        return STATUS_REFUSED;
+        return why_fail(why, STATUS_REFUSED,
+                        "the job needs %" PRIu64 " records, and the dictionary states %" PRIu64
+                        " rows, which make %" PRIu64,
+                        needed, dictionary->record_count, admitted);
     }
     return STATUS_OK;
 }
@@ -147,10 +147,10 @@ enum status dictionary_judge(const struct dictionary *dictionary, const struct j
 {
     const struct schema *schema = &job->schema;
     if (job->data_set[0] != '\0' && strcmp(job->data_set, dictionary->name) != 0) {
-        why_set(why, "the job asks for the data set \"%s\", and the dictionary's %s%s%s",
-                job->data_set, dictionary->name[0] != '\0' ? "is \"" : "has no name",
-                dictionary->name, dictionary->name[0] != '\0' ? "\"" : "");
-        return STATUS_REFUSED;
+        return why_fail(why, STATUS_REFUSED,
+                        "the job asks for the data set \"%s\", and the dictionary's %s%s%s",
+                        job->data_set, dictionary->name[0] != '\0' ? "is \"" : "has no name",
+                        dictionary->name, dictionary->name[0] != '\0' ? "\"" : "");
     }
     enum status status = judge_label(dictionary, &schema->label, why);
     for (size_t i = 0; status == STATUS_OK && i < schema->column_count; i++) {

@@ -8,6 +8,7 @@
 
 #include "account/pure.h"
 #include "account/renyi.h"
+#include "base/check.h"
 #include "base/wide.h"
 
 #include <math.h>
@@ -232,4 +233,60 @@ uint64_t filter_odometer(const struct filter *filter, const struct cost *sums)
         }
     }
     return spent;
+}
+
+/* Bisection over whole millionths of sigma, asking the filter that will be asked. */
+
+/* The sums with `count` rounds at this sigma. Which pass and rows does not matter to a price. */
+static bool plan_is_admitted(const struct filter *filter, const struct filter_plan *plan,
+                             struct cost spent, uint64_t sigma_micro)
+{
+    const struct charge charge = {.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
+                                  .neighbours = NEIGHBOURS_REPLACE_ONE,
+                                  .sigma_micro = sigma_micro,
+                                  .delta_atto = plan->delta_atto,
+                                  .count = plan->count,
+                                  .sampling_nano = plan->sampling_nano,
+                                  .pass = {.byte = {1}},
+                                  .row_count = 1};
+    const struct cost sums = cost_add(spent, filter_cost(filter, &charge));
+    return filter_admits(filter, &sums);
+}
+
+enum status filter_sigma(uint64_t *sigma_micro, const struct filter_plan *plan, struct why *why)
+{
+    *sigma_micro = 0;
+    if (plan->count == 0 || plan->count > CHARGE_COUNT_MAX || plan->sampling_nano == 0 ||
+        plan->sampling_nano > SAMPLING_NANO_ONE || plan->delta_atto >= DELTA_ATTO_ONE) {
+        return why_refuse(
+            why, "Gaussian rounds: from 1 to 2^53 of them, at a sampling rate above 0 and at "
+                 "most 1");
+    }
+    const struct filter filter = filter_new(plan->limit);
+    struct cost spent = {0, 0, 0};
+    for (size_t i = 0; i < plan->fixed_count; i++) {
+        CHECK(charge_is_valid(&plan->fixed[i]));
+        spent = cost_add(spent, filter_cost(&filter, &plan->fixed[i]));
+    }
+    uint64_t low = 0; /* not admitted: no noise at all */
+    uint64_t high = FILTER_SIGMA_MAX;
+    if (!plan_is_admitted(&filter, plan, spent, high)) {
+        return why_fail(
+            why, STATUS_EXHAUSTED,
+            filter.order == 0
+                ? "Gaussian noise needs a delta: the limit has none, or one too small for its "
+                  "epsilon"
+                : "no Gaussian noise is enough: fewer rounds, a larger epsilon or delta, or less "
+                  "spent on the other stages");
+    }
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (plan_is_admitted(&filter, plan, spent, middle)) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    *sigma_micro = high;
+    return STATUS_OK;
 }

@@ -11,23 +11,18 @@ static const double expected_least = 5;
 static const double expected_over_noise = 4;
 static const struct between_site unknown = {NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
 
-static double clamp(double value, double low, double high)
-{
-    return fmin(fmax(value, low), high);
-}
-
 /* The p that differ from the share by no more than sampling, of n records of p, and noise account for (Wilson 1927). A share beyond an
  * end would differ from all that can be. */
 static void invert_share(struct between_site *site, double records)
 {
-    const double value = clamp(site->value, 0, 1);
+    const double value = cells_within(site->value, 0, 1);
     const double z2 = ESTIMATE_Z * ESTIMATE_Z / records;
     const double far = ESTIMATE_Z_NOISE * site->noise;
     const double middle = value + z2 / 2;
     const double inside = middle * middle - (1 + z2) * (value * value - far * far);
     const double reach = sqrt(fmax(inside, 0));
-    site->low = clamp((middle - reach) / (1 + z2), 0, 1);
-    site->high = clamp((middle + reach) / (1 + z2), 0, 1);
+    site->low = cells_within((middle - reach) / (1 + z2), 0, 1);
+    site->high = cells_within((middle + reach) / (1 + z2), 0, 1);
 }
 
 void between_shares(struct between_site *out, const struct between_sum *site, size_t count,
@@ -38,7 +33,7 @@ void between_shares(struct between_site *out, const struct between_sum *site, si
         all.sum += site[i].sum;
         all.records += site[i].records;
     }
-    const double p = clamp(all.sum, 0.5, all.records - 0.5) / all.records;
+    const double p = cells_within(all.sum, 0.5, all.records - 0.5) / all.records;
     for (size_t i = 0; i < count; i++) {
         const double n = site[i].records;
         out[i] = unknown;
@@ -70,8 +65,8 @@ void between_differences(struct between_site *out, const struct crosstab_cells *
     }
     const double first = fmax(all[0] + all[1], 1);
     const double second = fmax(all[2] + all[3], 1);
-    const double p = clamp(all[1], 0.5, first - 0.5) / first;
-    const double q = clamp(all[3], 0.5, second - 0.5) / second;
+    const double p = cells_within(all[1], 0.5, first - 0.5) / first;
+    const double q = cells_within(all[3], 0.5, second - 0.5) / second;
     for (size_t i = 0; i < count; i++) {
         const double *x = site[i].cell;
         const struct estimate alone = crosstab_difference(&site[i]);
@@ -96,8 +91,8 @@ void between_differences(struct between_site *out, const struct crosstab_cells *
 static void fit(double cell[4], const double *x, double odds)
 {
     const double total = fmax(x[0] + x[1] + x[2] + x[3], 2);
-    const double row = clamp(x[2] + x[3], 0.5, total - 0.5);
-    const double column = clamp(x[1] + x[3], 0.5, total - 0.5);
+    const double row = cells_within(x[2] + x[3], 0.5, total - 0.5);
+    const double column = cells_within(x[1] + x[3], 0.5, total - 0.5);
     cell[3] = crosstab_fitted(odds, row, column, total);
     cell[2] = row - cell[3];
     cell[1] = column - cell[3];
@@ -116,7 +111,7 @@ static double odds_of_all(const struct crosstab_cells *site, size_t count)
         up += (x[3] * x[0] - bias) / total;
         down += (x[2] * x[1] - bias) / total;
     }
-    return up > 0 && down > 0 ? clamp(up / down, 0.001, 1000) : 1;
+    return up > 0 && down > 0 ? cells_within(up / down, 0.001, 1000) : 1;
 }
 
 void between_odds(struct between_site *out, const struct crosstab_cells *site, size_t count)

@@ -6,6 +6,7 @@
 #ifndef ESTIMATE_CELLS_H
 #define ESTIMATE_CELLS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,17 @@
 /* The 97.5 % point of one Laplace variable over its standard deviation. Sums of several are between it
  * and the normal distribution's. */
 #define ESTIMATE_Z_NOISE 2.1183
+
+/** Returns the number between low and high that is nearest to x. */
+static inline double cells_within(double x, double low, double high)
+{
+    return fmin(fmax(x, low), high);
+}
+
+static inline double cells_square(double x)
+{
+    return x * x;
+}
 
 /** Subtracts from every cell its part of what the released total has above the public one. The cells' noise then has the
  * covariance v (I - 11'/m), v the variance of each before. */

@@ -138,11 +138,6 @@ double crosstab_fitted(double theta, double row, double column, double total)
     return fmin(fmax(a, fmax(0, row + column - total)), fmin(row, column));
 }
 
-static double inside(double value, double low, double high)
-{
-    return fmin(fmax(value, low), high);
-}
-
 static double excess_of_odds(const struct test *test, double log_theta)
 {
     const struct crosstab_cells *cells = test->cells;
@@ -150,8 +145,8 @@ static double excess_of_odds(const struct test *test, double log_theta)
     const double v = cells->variance;
     const double theta = exp(log_theta);
     const double total = fmax(x[0] + x[1] + x[2] + x[3], 2);
-    const double row = inside(x[2] + x[3], 0.5, total - 0.5);
-    const double column = inside(x[1] + x[3], 0.5, total - 0.5);
+    const double row = cells_within(x[2] + x[3], 0.5, total - 0.5);
+    const double column = cells_within(x[1] + x[3], 0.5, total - 0.5);
     const double a = crosstab_fitted(theta, row, column, total);
     const double b = row - a;
     const double c = column - a;

@@ -44,19 +44,6 @@ static size_t terms_of(const struct regress_design *design)
     return design->intervals + regress_slopes(design);
 }
 
-void regress_set_eta(double *eta, const struct regress_design *design, const double *b,
-                     const struct regress_point *point)
-{
-    const size_t slopes = regress_slopes(design);
-    double sum = 0;
-    for (size_t k = 0; k < slopes; k++) {
-        sum += b[design->intervals + k] * point->x[k];
-    }
-    for (size_t i = 0; i < design->intervals; i++) {
-        eta[i] = b[i] + sum;
-    }
-}
-
 /* Adds a point's part, g = sum of score[i] z_i and the curves, to U and the lower half of H. */
 static void add_point(double *u, double *h, const struct regress_design *design,
                       const struct regress_point *point, const struct regress_score *sum)
@@ -138,11 +125,6 @@ static double mean_outcome(const struct regress_design *design, const double *su
     return weighted / all;
 }
 
-static double between(double x, double low, double high)
-{
-    return fmin(fmax(x, low), high);
-}
-
 /* Baselines for which slopes of 0 fit, and the shares that leave, as far as noise lets it be told. */
 static void start(struct regress_fit *out, const double *sum)
 {
@@ -150,7 +132,7 @@ static void start(struct regress_fit *out, const double *sum)
     const size_t k = design->intervals;
     switch (design->family) {
     case REGRESS_LOGISTIC: {
-        const double p = between(sum[1] / (sum[0] + sum[1]), 1e-3, 1 - 1e-3);
+        const double p = cells_within(sum[1] / (sum[0] + sum[1]), 1e-3, 1 - 1e-3);
         out->b[0] = log(p / (1 - p));
         return;
     }
@@ -165,8 +147,8 @@ static void start(struct regress_fit *out, const double *sum)
         for (size_t i = k; i-- > 0;) {
             later += sum[i] + sum[k + i];
             const double chance = sum[i] / (later - sum[k + i] / 2);
-            out->b[i] = log(-log1p(-between(chance, 1e-4, 0.9)));
-            out->leaving[i] = between(sum[k + i] / (later - sum[i] / 2), 0, 1);
+            out->b[i] = log(-log1p(-cells_within(chance, 1e-4, 0.9)));
+            out->leaving[i] = cells_within(sum[k + i] / (later - sum[i] / 2), 0, 1);
         }
         return;
     }

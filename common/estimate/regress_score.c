@@ -179,3 +179,16 @@ double regress_misfit(const struct regress_fit *fit, size_t predictor)
     const double own = misfit_of(fit, predictor);
     return fit->other != NULL ? fmax(own, misfit_of(fit->other, predictor)) : own; /* not a NAN */
 }
+
+void regress_set_eta(double *eta, const struct regress_design *design, const double *b,
+                     const struct regress_point *point)
+{
+    const size_t slopes = regress_slopes(design);
+    double sum = 0;
+    for (size_t k = 0; k < slopes; k++) {
+        sum += b[design->intervals + k] * point->x[k];
+    }
+    for (size_t i = 0; i < design->intervals; i++) {
+        eta[i] = b[i] + sum;
+    }
+}

@@ -30,11 +30,6 @@ static const struct setting settings[] = {
     {{1.2, 0}, {1.5, 0}},   {{1.2, 3}, {1, 4}},    {{1.2, -2}, {1, 4}},
 };
 
-static double square(double x)
-{
-    return x * x;
-}
-
 static double hazard_at(const struct hazard *hazard, double t)
 {
     const double fall = hazard->early;
@@ -266,7 +261,8 @@ static double expected_rank(double ratio, double share, const struct survival_pu
 /* Whether it is as far out as the test's end and its power are, together. */
 static bool is_found(double ratio, double share, const struct survival_public *known, size_t k)
 {
-    const double far = square(ESTIMATE_Z + 0.8416212335729143); /* the normal distribution's 80 % */
+    const double far =
+        cells_square(ESTIMATE_Z + 0.8416212335729143); /* the normal distribution's 80 % */
     return known->groups == 2 && expected_rank(ratio, share, known, k) >= far;
 }
 

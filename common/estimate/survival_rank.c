@@ -27,11 +27,6 @@ struct rank {
     size_t used; /* the first intervals in which every group is at risk */
 };
 
-static double square(double x)
-{
-    return x * x;
-}
-
 static double death_of(const struct rank *rank, size_t g, size_t interval)
 {
     return rank->cells->cell[rank->group[g] * (2 * rank->cells->intervals + 1) + interval];
@@ -218,7 +213,8 @@ void survival_log_rank(struct survival *out, const struct survival_cells *cells)
         return;
     }
     expect_bias(bias, &rank);
-    out->log_rank_is_biased = cholesky_form(covariance, bias, tested) > square(bias_over_deviation);
+    out->log_rank_is_biased =
+        cholesky_form(covariance, bias, tested) > cells_square(bias_over_deviation);
     if (!out->log_rank_is_biased) {
         out->log_rank = cholesky_form(covariance, u, tested);
         out->log_rank_p = chi_squared_above(out->log_rank, tested);

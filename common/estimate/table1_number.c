@@ -25,11 +25,6 @@ struct spread {
     double split; /* the most that splitting adds */
 };
 
-static double square(double x)
-{
-    return x * x;
-}
-
 static struct spread spread_of(const struct table1_column *column)
 {
     const double *x = column->step;
@@ -47,11 +42,11 @@ static struct spread spread_of(const struct table1_column *column)
     }
     out.mean_noise = sqrt(linear_of(a, column).variance) / out.present;
     for (size_t k = 0; k < levels; k++) {
-        a[k] = square(x[k] - out.mean);
-        fourth += square(a[k]) * column->cell[k] / out.present;
+        a[k] = cells_square(x[k] - out.mean);
+        fourth += cells_square(a[k]) * column->cell[k] / out.present;
     }
     /* The mean's own noise takes its square off. */
-    out.variance = linear_of(a, column).value / out.present + square(out.mean_noise);
+    out.variance = linear_of(a, column).value / out.present + cells_square(out.mean_noise);
     for (size_t k = 0; k < levels; k++) {
         a[k] -= out.variance;
     }
@@ -59,12 +54,12 @@ static struct spread spread_of(const struct table1_column *column)
     out.variance_noise = sqrt(own.variance) / out.present;
     out.variance_z = own.z;
     const double spread = fmax(out.variance, 0);
-    fourth = fmax(fourth, kurtosis_least * square(spread));
-    out.variance_sampling = sqrt((fourth - square(spread)) / out.present);
+    fourth = fmax(fourth, kurtosis_least * cells_square(spread));
+    out.variance_sampling = sqrt((fourth - cells_square(spread)) / out.present);
     for (size_t k = 0; k < levels; k++) {
         const double left = k > 0 ? x[k] - x[k - 1] : 0;
         const double right = k + 1 < levels ? x[k + 1] - x[k] : 0;
-        out.split += fmax(column->cell[k], 0) * square(fmax(left, right)) / 4 / out.present;
+        out.split += fmax(column->cell[k], 0) * cells_square(fmax(left, right)) / 4 / out.present;
     }
     return out;
 }
@@ -87,10 +82,10 @@ static double noise_factor(const struct table1_column *column, double present, b
     double a[TABLE1_LEVELS_MAX + 1] = {0};
     for (size_t k = 0; k < column->levels; k++) {
         const double from = column->step[k] - middle_of(column);
-        a[k] = is_variance ? square(from) - square(range / 6) : from;
+        a[k] = is_variance ? cells_square(from) - cells_square(range / 6) : from;
     }
     const double noise = sqrt(linear_of(a, column).variance) / present;
-    return is_variance ? noise / (variance_noise_most * square(range))
+    return is_variance ? noise / (variance_noise_most * cells_square(range))
                        : noise / (mean_noise_most * range);
 }
 
@@ -136,8 +131,8 @@ struct table1_figure table1_deviation(const struct table1_column *column)
     const double value =
         sqrt(unbiased * fmax(spread.variance - spread.split * 2 / 3, 0)); /* of even values */
     const double least = unbiased * (spread.variance - spread.split);
-    const double noise_high = sqrt(square(value) + noise);
-    const double noise_low = sqrt(fmax(square(value) - noise, 0));
+    const double noise_high = sqrt(cells_square(value) + noise);
+    const double noise_low = sqrt(fmax(cells_square(value) - noise, 0));
     const double doubled = 2 * fmax(value, sqrt(spread.variance_noise) / 2);
     return (struct table1_figure){
         .estimate = {.value = value,

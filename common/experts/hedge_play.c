@@ -10,7 +10,9 @@
 #include "base/check.h"
 #include "base/mask.h"
 #include "dp/select.h"
-#include "experts/hedge_private.h"
+#include "experts/hedge_terms.h"
+
+#include <math.h>
 
 enum { COIN_SHIFT = 64 - NOISE_EXPONENTIAL_BITS, REFRESH_SHIFT = 11 };
 
@@ -242,4 +244,31 @@ void hedge_next(struct hedge_state *state, const struct hedge_run *game)
     state->round++;
     state->tossed = false;
     state->drawn = game->experts == 1; /* nothing to choose, nothing to pay */
+}
+
+/* Dwork and Roth 2014, algorithm 17. Deviation: its losses <x, e_i> = x_i lie in [-1,1], for which
+ * neither the range nor the regret of the weighted majority was proved; (1 + x_i)/2 lies in [0,1],
+ * has the same best coordinate, and regrets half as much. */
+
+enum { BITS_MAX = 40 };
+
+void hedge_linear_losses(int64_t *loss, const double *x, size_t d, unsigned bits)
+{
+    CHECK(bits <= BITS_MAX);
+    for (size_t i = 0; i < d; i++) {
+        const double inside = x[i] >= -1 && x[i] <= 1 ? x[i] : x[i] < -1 ? -1 : 1;
+        loss[i] = (int64_t)floor(ldexp(1 + inside, (int)bits - 1) + 0.5);
+    }
+}
+
+void hedge_linear_answer(double *y, const uint64_t *plays, size_t d)
+{
+    double sum = 0;
+    for (size_t i = 0; i < d; i++) {
+        sum += (double)plays[i];
+    }
+    CHECK(sum > 0);
+    for (size_t i = 0; i < d; i++) {
+        y[i] = (double)plays[i] / sum;
+    }
 }

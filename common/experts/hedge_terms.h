@@ -6,6 +6,7 @@
 
 #include "account/event.h"
 #include "experts/hedge.h"
+#include "experts/hedge_play.h"
 
 /* n = records, c = participations, T = rounds */
 struct hedge_terms {
@@ -47,5 +48,15 @@ double hedge_coin_range(double moved, double p);
  */
 MUST_USE enum status hedge_plan_dartboard(struct hedge_plan *plan, const struct hedge_terms *terms,
                                           struct why *why);
+
+/* The steps of a play without grants: for audits and tests, whose accounts are kept elsewhere. */
+
+/** Draws whether COIN refreshes, the expert kept so far having lost `loss` in the latest round. */
+MUST_USE enum status hedge_toss(const struct hedge_run *game, const struct random *random,
+                                int64_t loss, bool *refresh);
+
+/** Writes down what a coin, or a draw or pick, came to. */
+void hedge_note_coin(struct hedge_state *state, bool refresh);
+void hedge_note_draw(struct hedge_state *state, size_t expert);
 
 #endif

@@ -1,8 +1,10 @@
 #include "http/facts.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "json/json_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -153,106 +155,68 @@ void facts_set_state(struct facts *facts, size_t row, const char *const *name, s
     }
 }
 
-/* A text that grows; NULL once there was no memory. */
-struct text {
-    char *at;
-    size_t used;
-    size_t room;
-    bool failed;
-};
-
-static void put(struct text *text, const char *piece, size_t size)
-{
-    if (text->room - text->used <= size) {
-        const size_t room = 2 * text->room + size + 256;
-        char *grown = text->failed ? NULL : realloc(text->at, room);
-        if (grown == NULL) {
-            text->failed = true;
-            return;
-        }
-        text->at = grown;
-        text->room = room;
-    }
-    memcpy(text->at + text->used, piece, size);
-    text->used += size;
-    text->at[text->used] = '\0';
-}
-
-static void put_text(struct text *text, const char *piece)
-{
-    put(text, piece, strlen(piece));
-}
-
 /* Backslash, line's end and, where it stands in quotes, the quote are written with a backslash. */
-static void put_escaped(struct text *text, const char *piece, bool quoted)
+static void put_escaped(FILE *out, const char *piece, bool quoted)
 {
     for (; *piece != '\0'; piece++) {
-        if (*piece == '\n') {
-            put(text, "\\n", 2);
-        } else if (*piece == '\\' || (quoted && *piece == '"')) {
-            put(text, "\\", 1);
-            put(text, piece, 1);
-        } else {
-            put(text, piece, 1);
+        if (*piece == '\n' || *piece == '\\' || (quoted && *piece == '"')) {
+            (void)fputc('\\', out);
         }
+        (void)fputc(*piece == '\n' ? 'n' : *piece, out);
     }
 }
 
-static void put_value(struct text *text, double value)
+static void put_value(FILE *out, double value)
 {
-    char number[40];
     if (isnan(value)) {
-        put_text(text, "NaN");
+        (void)fputs("NaN", out);
     } else if (isinf(value)) {
-        put_text(text, value > 0 ? "+Inf" : "-Inf");
+        (void)fputs(value > 0 ? "+Inf" : "-Inf", out);
     } else {
-        (void)snprintf(number, sizeof number, "%.15g", value);
-        put_text(text, number);
+        (void)fprintf(out, "%.15g", value);
     }
 }
 
-static void put_label(struct text *text, size_t before, const char *name, const char *value)
+static void put_label(FILE *out, size_t before, const char *name, const char *value)
 {
-    put_text(text, before == 0 ? "{" : ",");
-    put_text(text, name);
-    put_text(text, "=\"");
-    put_escaped(text, value, true);
-    put_text(text, "\"");
+    (void)fprintf(out, "%c%s=\"", before == 0 ? '{' : ',', name);
+    put_escaped(out, value, true);
+    (void)fputc('"', out);
 }
 
-static void put_sample(struct text *text, const struct fact_family *family, const struct fact *fact)
+static void put_sample(FILE *out, const struct fact_family *family, const struct fact *fact)
 {
     char number[12];
     size_t labels = 0;
-    put_text(text, "hedgerow_");
-    put_text(text, family->name);
+    (void)fprintf(out, "hedgerow_%s", family->name);
     if (fact->job != 0) {
         (void)snprintf(number, sizeof number, "%" PRIu32, fact->job);
-        put_label(text, labels++, "job_number", number);
+        put_label(out, labels++, "job_number", number);
     }
     for (size_t i = 0; i < label_count(family); i++) {
-        put_label(text, labels++, family->label[i], fact->label[i]);
+        put_label(out, labels++, family->label[i], fact->label[i]);
     }
-    put_text(text, labels > 0 ? "} " : " ");
-    put_value(text, fact->value);
-    put_text(text, "\n");
+    (void)fputs(labels > 0 ? "} " : " ", out);
+    put_value(out, fact->value);
+    (void)fputc('\n', out);
 }
 
-static void put_head(struct text *text, const struct fact_family *family)
+static void put_head(FILE *out, const struct fact_family *family)
 {
-    put_text(text, "# HELP hedgerow_");
-    put_text(text, family->name);
-    put_text(text, " ");
-    put_escaped(text, family->help, false);
-    put_text(text, "\n# TYPE hedgerow_");
-    put_text(text, family->name);
-    put_text(text, family->kind == FACT_COUNTER ? " counter\n" : " gauge\n");
+    (void)fprintf(out, "# HELP hedgerow_%s ", family->name);
+    put_escaped(out, family->help, false);
+    (void)fprintf(out, "\n# TYPE hedgerow_%s %s\n", family->name,
+                  family->kind == FACT_COUNTER ? "counter" : "gauge");
 }
 
 char *facts_metrics(const struct facts *facts)
 {
-    struct text text = {.failed = facts->failed};
-    put_text(&text, ""); /* no facts are an empty text */
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = facts->failed ? NULL : open_memstream(&text, &size);
+    if (out == NULL) {
+        return NULL;
+    }
     for (size_t row = 0; row < facts->family_count; row++) {
         bool begun = false;
         for (size_t i = 0; i < facts->count && facts->family[row].kind != FACT_LIST; i++) {
@@ -260,17 +224,13 @@ char *facts_metrics(const struct facts *facts)
                 continue;
             }
             if (!begun) {
-                put_head(&text, &facts->family[row]);
+                put_head(out, &facts->family[row]);
                 begun = true;
             }
-            put_sample(&text, &facts->family[row], &facts->fact[i]);
+            put_sample(out, &facts->family[row], &facts->fact[i]);
         }
     }
-    if (text.failed) {
-        free(text.at);
-        return NULL;
-    }
-    return text.at;
+    return text_close(&text, out) == STATUS_OK ? text : NULL;
 }
 
 /* A whole number is written as one. */
@@ -378,4 +338,32 @@ char *facts_json(const struct facts *facts)
     char *text = facts->failed ? NULL : json_text(root, 1, 15);
     json_decref(root);
     return text;
+}
+
+static const struct fact_family common_rows[] = {FACTS_COMMON(false)};
+static_assert(sizeof common_rows / sizeof common_rows[0] == FACTS_COMMON_COUNT, "every row");
+
+double facts_epsilon(uint64_t micro)
+{
+    return micro == UINT64_MAX ? INFINITY : (double)micro / 1e6;
+}
+
+double facts_delta(uint64_t atto)
+{
+    return atto == UINT64_MAX ? INFINITY : (double)atto / 1e18;
+}
+
+void facts_add_common(struct facts *facts, size_t first, const struct facts_common *common)
+{
+    const char *const build[] = {common->program, HEDGEROW_VERSION};
+    (void)common_rows;
+    facts_set_of(facts, first, (double)common->messages_in, "in");
+    facts_set_of(facts, first, (double)common->messages_out, "out");
+    facts_set_of(facts, first + 1, (double)common->bytes_in, "in");
+    facts_set_of(facts, first + 1, (double)common->bytes_out, "out");
+    if (common->journal_bytes != FACTS_UNKNOWN) {
+        facts_set(facts, first + FACTS_COMMON_JOURNAL, (double)common->journal_bytes);
+    }
+    facts_set(facts, first + 3, (double)common->started_ms / 1000);
+    facts_add(facts, first + 4, 1, build);
 }

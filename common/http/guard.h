@@ -1,11 +1,13 @@
 /* guard.h - which requests are answered. Whoever asks is on this machine, or says a token, but a browser also asks on behalf
- * of pages from elsewhere: these must learn nothing and change nothing. */
+ * of pages from elsewhere: these must learn nothing and change nothing. And where requests come from, among which connections are shared out. */
 
 #ifndef HTTP_GUARD_H
 #define HTTP_GUARD_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
 
 /* What a request says, as far as it is looked at. Cookies are not: a browser sends those of every other program on this
  * machine. */
@@ -42,5 +44,17 @@ struct http_verdict {
  * Origin is the Host: it comes from a page that this very port has served. Whether a person may change it is not judged here.
  */
 struct http_verdict http_judge(const struct http_asked *asked);
+
+/* Where a connection comes from, as far as what it may take is shared out by that. */
+
+/* An IPv4 address, or the network of an IPv6 address: its first 64 bits, for a machine may choose the others as it likes. */
+struct http_origin {
+    uint8_t byte[16];
+};
+
+/** Returns where an address belongs; NULL, and what is no address of the internet, belong together. */
+struct http_origin http_origin_of(const struct sockaddr *address);
+
+bool http_origin_equal(const struct http_origin *a, const struct http_origin *b);
 
 #endif

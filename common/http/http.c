@@ -210,13 +210,12 @@ static enum status start_daemon(struct http *http, int descriptor, struct why *w
                           "a PEM certificate with its key, without a passphrase");
     }
     if (http->daemon == NULL) {
-        why_set(why, "http.listen: no memory or descriptors for the pages");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY,
+                        "http.listen: no memory or descriptors for the pages");
     }
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     if (info == NULL) {
-        why_set(why, "http.listen: libmicrohttpd has no epoll here");
-        return STATUS_UNSUPPORTED;
+        return why_fail(why, STATUS_UNSUPPORTED, "http.listen: libmicrohttpd has no epoll here");
     }
     http->epoll = info->epoll_fd;
     return STATUS_OK;
@@ -230,8 +229,7 @@ enum status http_open(struct http **out, const struct http_options *options, str
     CHECK(options->route_count <= HTTP_ROUTES_MAX && options->period_ms > 0);
     struct http *http = calloc(1, sizeof *http);
     if (http == NULL) {
-        why_set(why, "http.listen: no memory for the pages");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "http.listen: no memory for the pages");
     }
     http->options = *options;
     if (options->secure != NULL) {

@@ -6,7 +6,7 @@
 #include "http/http_stream.h"
 
 #include "base/check.h"
-#include "http/http_origin.h"
+#include "http/guard.h"
 
 #include <microhttpd.h>
 #include <poll.h>

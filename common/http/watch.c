@@ -67,8 +67,7 @@ enum status watch_open(struct watch **out, const struct watch_options *options, 
     *out = NULL;
     struct watch *watch = calloc(1, sizeof *watch);
     if (watch == NULL) {
-        why_set(why, "http.listen: no memory for the pages");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "http.listen: no memory for the pages");
     }
     watch->options = *options;
     const struct http_route route[ROUTES] = {

@@ -1,11 +1,12 @@
 #include "io/daemon.h"
 
 #include "base/check.h"
+#include "base/exit_code.h"
 #include "base/file.h"
 #include "base/near.h"
-#include "base/output.h"
 #include "base/text.h"
 #include "io/clock.h"
+#include "io/driver.h"
 #include "io/process.h"
 #include "io/variant.h"
 
@@ -38,17 +39,22 @@ static void write_once(void *self, const struct log_entry *entry)
     }
 }
 
+static sigset_t stop_signals(void)
+{
+    sigset_t stops;
+    (void)sigemptyset(&stops);
+    (void)sigaddset(&stops, SIGTERM);
+    (void)sigaddset(&stops, SIGINT);
+    return stops;
+}
+
 /* Before the first thread, which inherits it. A signal that comes before a loop hears of it waits for that loop; one
  * that comes after the loop's end changes nothing: a result is being written, and the exit code is known. */
 static enum status hold_signals(struct why *why)
 {
-    sigset_t held;
-    (void)sigemptyset(&held);
-    (void)sigaddset(&held, SIGTERM);
-    (void)sigaddset(&held, SIGINT);
+    const sigset_t held = stop_signals();
     if (sigprocmask(SIG_BLOCK, &held, NULL) != 0) {
-        why_set(why, "signals cannot be held back: %s", strerror(errno));
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "signals cannot be held back: %s", strerror(errno));
     }
     return STATUS_OK;
 }
@@ -82,8 +88,8 @@ enum status daemon_start(struct daemon *daemon, const struct log_settings *log,
     }
     daemon->source = random_source_new();
     if (daemon->source == NULL) {
-        why_set(why, "the operating system's random source cannot be opened");
-        return STATUS_NO_RANDOM;
+        return why_fail(why, STATUS_NO_RANDOM,
+                        "the operating system's random source cannot be opened");
     }
     daemon->drawn = random_source_interface(daemon->source);
     if (pthread_mutex_init(&daemon->drawing, NULL) != 0) {
@@ -138,8 +144,7 @@ enum status daemon_seed(struct daemon *daemon, bool simulated, const char *drawn
                         struct why *why)
 {
     if (program_variant.random == NULL || !simulated) {
-        why_set(why, DAEMON_SEED ": only `hedgerow simulate` may use it");
-        return STATUS_REFUSED;
+        return why_fail(why, STATUS_REFUSED, DAEMON_SEED ": only `hedgerow simulate` may use it");
     }
     daemon->drawn = program_variant.random(seed);
     log_event(&daemon->log, LOG_WARN, "not-private", NULL, "NOT PRIVATE: %s from a seed", drawn);
@@ -211,7 +216,7 @@ int daemon_main(const struct daemon_program *program, const struct arguments *ar
 {
     struct why why = {""};
     if (prints_help(program, count, argument)) {
-        return output_end(program->name, EXIT_CODE_OK);
+        return text_end_output(program->name, EXIT_CODE_OK);
     }
     for (size_t i = 0; i < program->command_count; i++) {
         const struct daemon_command *command = &program->command[i];
@@ -222,7 +227,7 @@ int daemon_main(const struct daemon_program *program, const struct arguments *ar
         }
         return options_read(command->option, count_options(command), count - words,
                             argument + words, &why) == STATUS_OK
-                   ? output_end(program->name, command->run(arguments))
+                   ? text_end_output(program->name, command->run(arguments))
                    : daemon_usage(program->name, why.text);
     }
     return refuse_command(program, count, argument);
@@ -249,10 +254,8 @@ bool daemon_check_memory(uint64_t memory_bytes_max)
     return status == STATUS_OK || daemon_report("memory", status, &why);
 }
 
-static void remark(const char *question, const char *kind, const char *format, va_list arguments)
-    __attribute__((format(printf, 3, 0)));
-
-static void remark(const char *question, const char *kind, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static void remark(const char *question, const char *kind,
+                                                         const char *format, va_list arguments)
 {
     char text[WRAP_BYTES];
     (void)vsnprintf(text, sizeof text, format, arguments);
@@ -298,8 +301,8 @@ static enum status check_free(const char *folder, const struct daemon_file *file
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = path_of(path, folder, file[i].name, why);
         if (status == STATUS_OK && lstat(path, &about) == 0) {
-            why_set(why, "%s exists already; choose another folder, or move the file", path);
-            status = STATUS_EXISTS;
+            status = why_fail(why, STATUS_EXISTS,
+                              "%s exists already; choose another folder, or move the file", path);
         }
     }
     return status;
@@ -329,8 +332,8 @@ int daemon_init(const char *program, const char *folder, struct daemon_file *fil
     struct why why = {""};
     enum status status = STATUS_OK;
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        why_set(&why, "the folder %s cannot be made: %s", folder, strerror(errno));
-        status = STATUS_IO;
+        status =
+            why_fail(&why, STATUS_IO, "the folder %s cannot be made: %s", folder, strerror(errno));
     }
     if (status == STATUS_OK) {
         status = check_free(folder, file, count, &why);
@@ -346,4 +349,51 @@ int daemon_init(const char *program, const char *folder, struct daemon_file *fil
     }
     (void)fputs(next, stdout);
     return EXIT_CODE_OK;
+}
+
+/* Behind the loop nobody reads signals: daemon_start holds them back, so that one of them does not end the program while it
+ * writes a result. This thread reads them then. The first one is answered; whoever asks again wants the end at once. */
+
+struct hurry {
+    struct log_sink sink; /* the daemon's own is gone before this thread is */
+    struct log log;
+};
+
+static void *hear(void *self)
+{
+    const struct hurry *hurry = self;
+    const sigset_t asked = stop_signals();
+    int64_t since_ms = INT64_MAX;
+    for (;;) {
+        const int number = sigwaitinfo(&asked, NULL);
+        const int64_t now_ms = clock_now_ms();
+        if (number > 0 && since_ms == INT64_MAX) {
+            since_ms = now_ms;
+            log_event(&hurry->log, LOG_INFO, "stopping", NULL,
+                      "asked to stop; results are being made first: ask again to stop at once");
+        } else if (number > 0 && now_ms - since_ms >= STOP_AGAIN_MS) {
+            log_event(&hurry->log, LOG_WARN, "stopped", NULL,
+                      "asked again, and stopped before results were written: the next start makes "
+                      "them from the journal");
+            _exit(number == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_OK);
+        }
+    }
+    return NULL;
+}
+
+void daemon_let_hurry(const struct daemon *daemon)
+{
+    pthread_t thread;
+    struct hurry *hurry = malloc(sizeof *hurry);
+    if (hurry == NULL) {
+        return; /* signals stay held back */
+    }
+    hurry->sink = daemon->sink;
+    hurry->log = daemon->unlimited;
+    hurry->log.self = &hurry->sink;
+    if (pthread_create(&thread, NULL, hear, hurry) != 0) {
+        free(hurry);
+    } else {
+        (void)pthread_detach(thread);
+    }
 }

@@ -208,8 +208,7 @@ void driver_turn(struct driver *driver)
     enum status status = driver_wait(driver);
     if (status == STATUS_OK && driver->options->lost != NULL &&
         driver->options->lost(driver->options->lost_self)) {
-        why_set(&driver->why, "another program goes on with the journal");
-        status = STATUS_BUSY;
+        status = why_fail(&driver->why, STATUS_BUSY, "another program goes on with the journal");
     }
     if (status != STATUS_OK) {
         fail_all(driver, status);
@@ -277,8 +276,7 @@ enum status driver_run(const struct driver_options *options, const struct driver
     *exit_code = 0;
     struct driver *driver = calloc(1, sizeof *driver);
     if (driver == NULL) {
-        why_set(why, "no memory for the driver");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for the driver");
     }
     driver->options = options;
     driver->factory = factory;

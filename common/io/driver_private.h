@@ -1,7 +1,7 @@
-/* driver_private.h - what the driver's files share: driver.c (the loop), driver_wait.c (what it waits for), driver_lanes.c (how
- * machines come and go), driver_effects.c (the performing of effects), driver_write.c (what is written beside the loop),
- * driver_errand.c (what else waits for a server), driver_sources.c (what the other programs that serve the same jobs say) and
- * driver_files.c (followed files). */
+/* driver_private.h - what the driver's files share: driver.c (the loop), driver_wait.c (what it waits for, and the files that it
+ * follows), driver_lanes.c (how machines come and go), driver_effects.c (the performing of effects), driver_write.c (what is
+ * written beside the loop) and driver_errand.c (what else waits for a server, and what the other programs that serve the same
+ * jobs say). */
 
 #ifndef IO_DRIVER_PRIVATE_H
 #define IO_DRIVER_PRIVATE_H

@@ -143,8 +143,7 @@ static enum status start(struct endpoint **out, const struct endpoint_options *o
     }
     struct endpoint *endpoint = calloc(1, sizeof *endpoint);
     if (endpoint == NULL) {
-        why_set(why, "no memory for the connection");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for the connection");
     }
     (void)snprintf(endpoint->dialing.addresses, ADDRESS_BYTES, "%s", options->address);
     endpoint_take_address(endpoint->address, options->address, &endpoint->dialing.next);

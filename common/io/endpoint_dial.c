@@ -58,8 +58,7 @@ enum status endpoint_dialing_build(struct endpoint *endpoint, struct why *why)
     endpoint_lines_lost(endpoint);
     endpoint->socket = zmq_socket(endpoint->context, ZMQ_DEALER);
     if (endpoint->socket == NULL) {
-        why_set(why, "no socket: %s", zmq_strerror(zmq_errno()));
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no socket: %s", zmq_strerror(zmq_errno()));
     }
     enum status status = connect_socket(endpoint, why);
     if (status != STATUS_OK) {

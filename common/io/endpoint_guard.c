@@ -20,9 +20,9 @@ static enum status make_tables(struct endpoint *endpoint, struct why *why)
     struct listening_side *side = &endpoint->listening;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < DESCRIPTORS_MIN) {
-        why_set(why, "a coordinator needs at least %d open files; remedy: ulimit -n 4096",
-                (int)DESCRIPTORS_MIN);
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO,
+                        "a coordinator needs at least %d open files; remedy: ulimit -n 4096",
+                        (int)DESCRIPTORS_MIN);
     }
     const size_t files =
         limit.rlim_cur < DESCRIPTORS_MAX ? (size_t)limit.rlim_cur : DESCRIPTORS_MAX;
@@ -33,8 +33,7 @@ static enum status make_tables(struct endpoint *endpoint, struct why *why)
     }
     side->connection = calloc(side->connection_room, sizeof *side->connection);
     if (side->connection == NULL || endpoint_strangers_open(endpoint) != STATUS_OK) {
-        why_set(why, "no memory for the connections");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for the connections");
     }
     return STATUS_OK;
 }
@@ -97,8 +96,7 @@ enum status endpoint_guard_open(struct endpoint *endpoint, struct why *why)
     }
     endpoint->socket = zmq_socket(endpoint->context, ZMQ_ROUTER);
     if (endpoint->socket == NULL) {
-        why_set(why, "no socket: %s", zmq_strerror(zmq_errno()));
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no socket: %s", zmq_strerror(zmq_errno()));
     }
     void *socket = endpoint->socket;
     status = endpoint_set_common(endpoint, socket, why);

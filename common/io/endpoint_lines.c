@@ -22,8 +22,7 @@ enum status endpoint_lines_open(struct endpoint *endpoint, const char *address, 
     }
     struct lines *lines = calloc(1, sizeof *lines);
     if (lines == NULL) {
-        why_set(why, "no memory for the lines of large messages");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for the lines of large messages");
     }
     endpoint->lines = lines;
     lines->listener = -1;
@@ -32,16 +31,15 @@ enum status endpoint_lines_open(struct endpoint *endpoint, const char *address, 
     }
     lines->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (lines->epoll < 0) {
-        why_set(why, "no descriptors for the lines of large messages");
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "no descriptors for the lines of large messages");
     }
     if (!endpoint->listens) {
         return STATUS_OK;
     }
     lines->random = random_source_new();
     if (lines->random == NULL) {
-        why_set(why, "the operating system's random source cannot be opened");
-        return STATUS_NO_RANDOM;
+        return why_fail(why, STATUS_NO_RANDOM,
+                        "the operating system's random source cannot be opened");
     }
     return endpoint_lines_bind(endpoint, address, why);
 }

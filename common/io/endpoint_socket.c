@@ -9,11 +9,11 @@ enum status endpoint_set_bytes(void *socket, int option, const void *value, size
                                const char *name, struct why *why)
 {
     if (zmq_setsockopt(socket, option, value, size) != 0) {
-        why_set(why,
-                "this libzmq does not accept the option %s (%s), without which it is not safe "
-                "to run; remedy: libzmq 4.3 with CURVE",
-                name, zmq_strerror(zmq_errno()));
-        return STATUS_UNSUPPORTED;
+        return why_fail(
+            why, STATUS_UNSUPPORTED,
+            "this libzmq does not accept the option %s (%s), without which it is not safe "
+            "to run; remedy: libzmq 4.3 with CURVE",
+            name, zmq_strerror(zmq_errno()));
     }
     return STATUS_OK;
 }
@@ -85,8 +85,8 @@ enum status endpoint_monitor_open(struct endpoint *endpoint, int events, struct 
     (void)snprintf(name, sizeof name, "inproc://hedgerow.monitor.%u", ++endpoint->monitor_number);
     endpoint->monitor = zmq_socket(endpoint->context, ZMQ_PAIR);
     if (endpoint->monitor == NULL) {
-        why_set(why, "the connections cannot be watched: %s", zmq_strerror(zmq_errno()));
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "the connections cannot be watched: %s",
+                        zmq_strerror(zmq_errno()));
     }
     /* No limit: with one, libzmq's thread would stand still whenever this one is busy. */
     enum status status = endpoint_set(endpoint->monitor, ZMQ_RCVHWM, 0, "RCVHWM", why);
@@ -95,8 +95,8 @@ enum status endpoint_monitor_open(struct endpoint *endpoint, int events, struct 
     }
     if (status == STATUS_OK && (zmq_socket_monitor(endpoint->socket, name, events) != 0 ||
                                 zmq_connect(endpoint->monitor, name) != 0)) {
-        why_set(why, "the connections cannot be watched: %s", zmq_strerror(zmq_errno()));
-        status = STATUS_UNSUPPORTED;
+        status = why_fail(why, STATUS_UNSUPPORTED, "the connections cannot be watched: %s",
+                          zmq_strerror(zmq_errno()));
     }
     return status;
 }

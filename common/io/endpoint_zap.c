@@ -38,11 +38,10 @@ enum status endpoint_zap_open(struct endpoint *endpoint, struct why *why)
 {
     endpoint->zap = zmq_socket(endpoint->context, ZMQ_REP);
     if (endpoint->zap == NULL || zmq_bind(endpoint->zap, "inproc://zeromq.zap.01") != 0) {
-        why_set(why,
-                "the handler that checks keys cannot be bound (%s): refusing to run, since "
-                "everybody would be admitted",
-                zmq_strerror(zmq_errno()));
-        return STATUS_UNSUPPORTED;
+        return why_fail(why, STATUS_UNSUPPORTED,
+                        "the handler that checks keys cannot be bound (%s): refusing to run, since "
+                        "everybody would be admitted",
+                        zmq_strerror(zmq_errno()));
     }
     return endpoint_set(endpoint->zap, ZMQ_LINGER, 0, "LINGER", why);
 }

@@ -2,7 +2,6 @@
 
 #include "base/exit_code.h"
 #include "io/clock.h"
-#include "io/token_wait.h"
 #include "protocol/wire.h"
 
 #include <pthread.h>
@@ -73,7 +72,7 @@ struct enrolling {
     struct log_rate rate;
     struct roster_watch watch;
     struct roster roster;
-    struct token_wait wait;
+    struct enrolment_wait wait;
     int64_t look_ms;
     int signals;
 };
@@ -88,9 +87,9 @@ static enum status look(struct enrolling *run, struct why *why)
         roster_watch_again(&run->watch);
     }
     const int64_t now_s = clock_wall_ms() / 1000;
-    if (changed || token_wait_is_due(&run->wait, now_s)) {
-        token_wait_account(&run->wait, &run->roster, now_s, run->options->notify,
-                           run->options->self);
+    if (changed || enrolment_wait_is_due(&run->wait, now_s)) {
+        enrolment_wait_account(&run->wait, &run->roster, now_s, run->options->notify,
+                               run->options->self);
     }
     return status;
 }
@@ -194,11 +193,11 @@ enum status enrolment_run(const struct enrolment_options *options, int *exit_cod
     run->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     enum status status = run->signals < 0 ? STATUS_IO : look(run, why);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && run->wait.told.count == 0)) {
-        why_set(why,
-                "no one-time token waits on %s; remedy: agents add NAME --token FILE, then this "
-                "command",
-                options->list.path);
-        status = STATUS_NOT_FOUND;
+        status = why_fail(
+            why, STATUS_NOT_FOUND,
+            "no one-time token waits on %s; remedy: agents add NAME --token FILE, then this "
+            "command",
+            options->list.path);
     }
     if (status == STATUS_OK) {
         options->begin(options->self);
@@ -211,4 +210,66 @@ enum status enrolment_run(const struct enrolment_options *options, int *exit_cod
     log_rate_flush(&run->rate, INT64_MAX);
     free(run);
     return status;
+}
+
+/* By name; of one name the own keys come before the tokens. */
+static int by_name(const void *a, const void *b)
+{
+    const struct roster_entry *left = a;
+    const struct roster_entry *right = b;
+    const int order = strcmp(left->name, right->name);
+    return order != 0 ? order : (left->token_until_s != 0) - (right->token_until_s != 0);
+}
+
+static int by_name_then_key(const void *a, const void *b)
+{
+    const int order = by_name(a, b);
+    return order != 0 ? order
+                      : memcmp(((const struct roster_entry *)a)->key.byte,
+                               ((const struct roster_entry *)b)->key.byte, KEY_BYTES);
+}
+
+static const struct roster_entry *find(const struct roster *roster, const struct roster_entry *what,
+                                       int (*compare)(const void *, const void *))
+{
+    return bsearch(what, roster->entry, roster->count, sizeof *roster->entry, compare);
+}
+
+static bool waits(const struct roster_entry *entry, int64_t now_s)
+{
+    return entry != NULL && entry->token_until_s > now_s;
+}
+
+static bool has_own_key(const struct roster *roster, const struct roster_entry *token)
+{
+    struct roster_entry own = *token;
+    own.token_until_s = 0;
+    return find(roster, &own, by_name) != NULL;
+}
+
+bool enrolment_wait_is_due(const struct enrolment_wait *wait, int64_t now_s)
+{
+    return now_s >= wait->first_until_s;
+}
+
+void enrolment_wait_account(struct enrolment_wait *wait, struct roster *roster, int64_t now_s,
+                            void (*notify)(void *self, const char *name, bool enrolled), void *self)
+{
+    qsort(roster->entry, roster->count, sizeof *roster->entry, by_name_then_key);
+    for (size_t i = 0; i < wait->told.count; i++) {
+        const struct roster_entry *token = &wait->told.entry[i];
+        if (!waits(find(roster, token, by_name_then_key), now_s)) {
+            notify(self, token->name, has_own_key(roster, token));
+        }
+    }
+    wait->told.count = 0;
+    wait->first_until_s = INT64_MAX;
+    for (size_t i = 0; i < roster->count; i++) {
+        const struct roster_entry *entry = &roster->entry[i];
+        if (waits(entry, now_s)) {
+            wait->told.entry[wait->told.count++] = *entry;
+            wait->first_until_s = entry->token_until_s < wait->first_until_s ? entry->token_until_s
+                                                                             : wait->first_until_s;
+        }
+    }
 }

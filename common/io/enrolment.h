@@ -6,6 +6,7 @@
 
 #include "io/endpoint.h"
 #include "io/log_sink.h"
+#include "io/roster.h"
 #include "protocol/message.h"
 
 /* The allow-list that enrolments change. */
@@ -50,5 +51,27 @@ struct enrolment_options {
  */
 MUST_USE enum status enrolment_run(const struct enrolment_options *options, int *exit_code,
                                    struct why *why);
+
+/* Which one-time tokens of a list are waited for, and what has become of those that were. */
+
+struct enrolment_wait {
+    struct roster told;    /* the tokens that are waited for, in the order of their names */
+    int64_t first_until_s; /* the first of them expires then; INT64_MAX without any */
+};
+
+/** Returns whether a token that is waited for has expired since: the list need not have changed. */
+bool enrolment_wait_is_due(const struct enrolment_wait *wait, int64_t now_s);
+
+/**
+ * Tells of the tokens that are no longer waited for, each once, and waits for those of the list.
+ *
+ * roster  in-out  the list; its entries are put in order
+ * notify  in      is told of each such name, and whether the list has a key of its own for it
+ *
+ * Cost: O(n log n) comparisons of the list's n entries.
+ */
+void enrolment_wait_account(struct enrolment_wait *wait, struct roster *roster, int64_t now_s,
+                            void (*notify)(void *self, const char *name, bool enrolled),
+                            void *self);
 
 #endif

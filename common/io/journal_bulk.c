@@ -208,8 +208,8 @@ static enum status write_file(struct journal_sqlite *journal, struct digest *key
 
     enum status status = path_of(path, journal, sequence);
     if (status == STATUS_OK && random_fill(&random, key->byte, sizeof key->byte) != STATUS_OK) {
-        why_set(&journal->trouble, "%s cannot be written: the system gives no randomness", path);
-        status = STATUS_IO;
+        status = why_fail(&journal->trouble, STATUS_IO,
+                          "%s cannot be written: the system gives no randomness", path);
     }
     if (status == STATUS_OK) {
         status = open_new(&file, journal, path);

@@ -24,9 +24,9 @@ enum status journal_folder_prepare(const char *folder, struct why *why)
 
     if (!made && errno != EEXIST) {
         /* Only the last folder is made: a mistyped path must not quietly begin a new ledger. */
-        why_set(why, "the folder %s cannot be made: %s%s", folder, strerror(errno),
-                errno == ENOENT ? "; remedy: make the folder above it, if the path is right" : "");
-        return STATUS_IO;
+        return why_fail(
+            why, STATUS_IO, "the folder %s cannot be made: %s%s", folder, strerror(errno),
+            errno == ENOENT ? "; remedy: make the folder above it, if the path is right" : "");
     }
     enum status status = owned_folder(&about, folder, why);
     if (status != STATUS_OK) {
@@ -38,12 +38,12 @@ enum status journal_folder_prepare(const char *folder, struct why *why)
     /* Others could only read names and sizes here. A folder that others can write to is refused above, as they
      * could have planted files. */
     if ((about.st_mode & 077) != 0 && chmod(folder, 0700) != 0) {
-        why_set(why, "the folder %s is open to others; remedy: chmod 700 %s", folder, folder);
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "the folder %s is open to others; remedy: chmod 700 %s",
+                        folder, folder);
     }
     if (access(folder, R_OK | W_OK | X_OK) != 0) {
-        why_set(why, "the folder %s cannot be written: %s", folder, strerror(errno));
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "the folder %s cannot be written: %s", folder,
+                        strerror(errno));
     }
     return STATUS_OK;
 }

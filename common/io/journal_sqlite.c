@@ -32,22 +32,20 @@ enum status journal_sqlite_failure(struct journal_sqlite *journal, const char *d
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        why_set(&journal->trouble,
-                "%s/journal.db is damaged (%s); remedy: put a good copy of the "
-                "latest one back",
-                journal->folder, text);
-        return STATUS_CORRUPT;
+        return why_fail(&journal->trouble, STATUS_CORRUPT,
+                        "%s/journal.db is damaged (%s); remedy: put a good copy of the "
+                        "latest one back",
+                        journal->folder, text);
     case SQLITE_FULL:
-        why_set(&journal->trouble,
-                "%s/journal.db cannot be %s: the disk is full; remedy: make room", journal->folder,
-                doing);
-        return STATUS_IO;
+        return why_fail(&journal->trouble, STATUS_IO,
+                        "%s/journal.db cannot be %s: the disk is full; remedy: make room",
+                        journal->folder, doing);
     case SQLITE_NOMEM:
-        why_set(&journal->trouble, "%s/journal.db cannot be %s: no memory", journal->folder, doing);
-        return STATUS_NO_MEMORY;
+        return why_fail(&journal->trouble, STATUS_NO_MEMORY,
+                        "%s/journal.db cannot be %s: no memory", journal->folder, doing);
     default:
-        why_set(&journal->trouble, "%s/journal.db cannot be %s: %s", journal->folder, doing, text);
-        return STATUS_IO;
+        return why_fail(&journal->trouble, STATUS_IO, "%s/journal.db cannot be %s: %s",
+                        journal->folder, doing, text);
     }
 }
 

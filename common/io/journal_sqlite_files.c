@@ -47,8 +47,8 @@ static enum status prepare_file(struct journal_sqlite *journal, const char *path
     if (status == STATUS_NOT_FOUND) {
         why_set(&journal->trouble, "there is no journal at %s: %s", path, strerror(ENOENT));
     } else if (status == STATUS_OK && !journal->read_only && fchmod(file, 0600) != 0) {
-        why_set(&journal->trouble, "%s cannot be opened: %s", path, strerror(errno));
-        status = STATUS_IO;
+        status = why_fail(&journal->trouble, STATUS_IO, "%s cannot be opened: %s", path,
+                          strerror(errno));
     }
     if (file >= 0) {
         (void)close(file); /* before SQLite takes its own locks on it */
@@ -71,8 +71,8 @@ enum status journal_sqlite_open_database(struct journal_sqlite *journal)
     /* SQLite takes no link anywhere in the name it is given; folders above ours may be links. */
     char *whole = realpath(path, NULL);
     if (whole == NULL) {
-        why_set(&journal->trouble, "%s cannot be opened: %s", path, strerror(errno));
-        return STATUS_IO;
+        return why_fail(&journal->trouble, STATUS_IO, "%s cannot be opened: %s", path,
+                        strerror(errno));
     }
     int result = sqlite3_open_v2(whole, &journal->database,
                                  flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL);
@@ -89,17 +89,16 @@ enum status journal_sqlite_check_unbegun(struct journal_sqlite *journal,
                                          const struct journal_mark *mark)
 {
     if (mark->sequence != 0) {
-        why_set(&journal->trouble,
-                "there is no journal at %s/journal.db, but one has been at record %llu. What was "
-                "spent would be forgotten; remedy: put the latest journal.db back, and its "
-                "journal.db-wal if it had one",
-                journal->folder, (unsigned long long)mark->sequence);
-        return STATUS_CORRUPT;
+        return why_fail(
+            &journal->trouble, STATUS_CORRUPT,
+            "there is no journal at %s/journal.db, but one has been at record %llu. What was "
+            "spent would be forgotten; remedy: put the latest journal.db back, and its "
+            "journal.db-wal if it had one",
+            journal->folder, (unsigned long long)mark->sequence);
     }
     if (journal->read_only) { /* as a full disk leaves it */
-        why_set(&journal->trouble, "there is no journal at %s/journal.db yet: it is empty",
-                journal->folder);
-        return STATUS_NOT_FOUND;
+        return why_fail(&journal->trouble, STATUS_NOT_FOUND,
+                        "there is no journal at %s/journal.db yet: it is empty", journal->folder);
     }
     return STATUS_OK;
 }
@@ -127,11 +126,11 @@ enum status journal_sqlite_open_mark(struct journal_sqlite *journal, struct jour
         return STATUS_OK; /* a copy of a journal.db alone may be looked at */
     }
     if (status == STATUS_NOT_FOUND) {
-        why_set(&journal->trouble,
-                "%s/mark is missing. It guards against an older journal.db being taken for the "
-                "latest; once sure that nothing was spent since this copy was made: touch %s/mark",
-                journal->folder, journal->folder);
-        return STATUS_CORRUPT;
+        return why_fail(
+            &journal->trouble, STATUS_CORRUPT,
+            "%s/mark is missing. It guards against an older journal.db being taken for the "
+            "latest; once sure that nothing was spent since this copy was made: touch %s/mark",
+            journal->folder, journal->folder);
     }
     return status == STATUS_OK && mark->sequence != 0 && is_fresh(path)
                ? journal_sqlite_check_unbegun(journal, mark)

@@ -76,11 +76,10 @@ static enum status set_durable(struct journal_sqlite *journal)
         return journal_sqlite_failure(journal, "prepared");
     }
     if (strcmp(mode, "wal") != 0 || level != 2) {
-        why_set(&journal->trouble,
-                "%s/journal.db cannot be made durable here (journal mode %s); "
-                "remedy: a local file system",
-                journal->folder, mode);
-        return STATUS_IO;
+        return why_fail(&journal->trouble, STATUS_IO,
+                        "%s/journal.db cannot be made durable here (journal mode %s); "
+                        "remedy: a local file system",
+                        journal->folder, mode);
     }
     return STATUS_OK;
 }
@@ -142,12 +141,11 @@ static enum status recognise(struct journal_sqlite *journal, bool *empty, const 
                           journal->folder);
     }
     if (version < JOURNAL_VERSION_LEAST || version > JOURNAL_VERSION) {
-        why_set(&journal->trouble,
-                "%s/journal.db has version %lld, this program knows %d to %d; remedy: "
-                "use the hedgerow that wrote it, or a later one",
-                journal->folder, (long long)version, (int)JOURNAL_VERSION_LEAST,
-                (int)JOURNAL_VERSION);
-        return STATUS_UNSUPPORTED;
+        return why_fail(&journal->trouble, STATUS_UNSUPPORTED,
+                        "%s/journal.db has version %lld, this program knows %d to %d; remedy: "
+                        "use the hedgerow that wrote it, or a later one",
+                        journal->folder, (long long)version, (int)JOURNAL_VERSION_LEAST,
+                        (int)JOURNAL_VERSION);
     }
     journal->is_older = version < JOURNAL_VERSION;
     if (!ask(journal, "SELECT kind FROM about", NULL, found, sizeof found)) {
@@ -191,13 +189,13 @@ static enum status find_end(struct journal_sqlite *journal, const struct journal
     }
     if (mark->sequence != 0 &&
         (at[1].sequence != mark->sequence || !digest_equal(&at[1].chain, &mark->chain))) {
-        why_set(&journal->trouble,
-                "%s/journal.db ends at record %llu but has been at %llu: it is an older copy or "
-                "another journal. What was spent since would be forgotten; remedy: put the latest "
-                "journal.db back",
-                journal->folder, (unsigned long long)at[0].sequence,
-                (unsigned long long)mark->sequence);
-        return STATUS_CORRUPT;
+        return why_fail(
+            &journal->trouble, STATUS_CORRUPT,
+            "%s/journal.db ends at record %llu but has been at %llu: it is an older copy or "
+            "another journal. What was spent since would be forgotten; remedy: put the latest "
+            "journal.db back",
+            journal->folder, (unsigned long long)at[0].sequence,
+            (unsigned long long)mark->sequence);
     }
     journal->last = at[0];
     return STATUS_OK;
@@ -265,8 +263,7 @@ enum status journal_sqlite_open(struct journal *out, const struct journal_sqlite
     memset(out, 0, sizeof *out);
     struct journal_sqlite *journal = calloc(1, sizeof *journal);
     if (journal == NULL) {
-        why_set(why, "no memory for the journal");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for the journal");
     }
     journal->lock = -1;
     journal->mark_file = -1;
@@ -275,8 +272,8 @@ enum status journal_sqlite_open(struct journal *out, const struct journal_sqlite
     journal->random = options->read_only ? NULL : random_source_new();
     enum status status = STATUS_INVALID;
     if (journal->random == NULL && !options->read_only) {
-        why_set(&journal->trouble, "no memory, or no randomness, for the journal");
-        status = STATUS_NO_MEMORY;
+        status = why_fail(&journal->trouble, STATUS_NO_MEMORY,
+                          "no memory, or no randomness, for the journal");
     } else if (strlen(options->folder) >= sizeof journal->folder) {
         why_set(&journal->trouble, "the path of the journal's folder is too long");
     } else {

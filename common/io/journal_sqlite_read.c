@@ -20,11 +20,10 @@ bool journal_bind_pieces(sqlite3_stmt *statement, uint64_t sequence)
 
 static enum status damaged(struct journal_sqlite *journal, uint64_t sequence)
 {
-    why_set(&journal->trouble,
-            "%s/journal.db: record %llu does not match its digest; remedy: put a "
-            "good copy of the latest journal.db back",
-            journal->folder, (unsigned long long)sequence);
-    return STATUS_CORRUPT;
+    return why_fail(&journal->trouble, STATUS_CORRUPT,
+                    "%s/journal.db: record %llu does not match its digest; remedy: put a "
+                    "good copy of the latest journal.db back",
+                    journal->folder, (unsigned long long)sequence);
 }
 
 bool journal_sqlite_may_have_bulk(struct journal_sqlite *journal, uint64_t sequence)
@@ -67,12 +66,11 @@ static enum status read_bulk(struct journal_sqlite *journal, uint8_t *memory, si
         return STATUS_OK;
     }
     if (status == STATUS_NOT_FOUND || status == STATUS_CORRUPT) {
-        why_set(
-            &journal->trouble,
+        return why_fail(
+            &journal->trouble, STATUS_CORRUPT,
             "%s/bulk-%llu, which has the blob of record %llu of journal.db, is missing or damaged; "
             "remedy: put a good copy of the latest state folder back",
             journal->folder, (unsigned long long)sequence, (unsigned long long)sequence);
-        return STATUS_CORRUPT;
     }
     *used = (size_t)bytes;
     return status;
@@ -105,9 +103,9 @@ static enum status read_blob(struct journal_sqlite *journal, struct slice *out, 
     }
     *memory = malloc(there);
     if (*memory == NULL || !journal_bind_pieces(pieces, sequence)) {
-        why_set(&journal->trouble, "%s/journal.db: no memory for record %llu", journal->folder,
-                (unsigned long long)sequence);
-        return STATUS_NO_MEMORY;
+        return why_fail(&journal->trouble, STATUS_NO_MEMORY,
+                        "%s/journal.db: no memory for record %llu", journal->folder,
+                        (unsigned long long)sequence);
     }
     if (is_bulk) {
         const enum status status = read_bulk(journal, *memory, &used, sequence, blob_bytes);
@@ -184,8 +182,7 @@ enum status journal_sqlite_each(void *self, journal_visit *visit, void *visit_se
     int result = SQLITE_DONE;
 
     if (journal->refuses) {
-        why_set(why, "%s", journal->trouble.text);
-        return STATUS_UNKNOWN_OUTCOME;
+        return why_fail(why, STATUS_UNKNOWN_OUTCOME, "%s", journal->trouble.text);
     }
     journal->trouble.text[0] = '\0';
     /* The open statement holds one snapshot, also for the pieces: a program may append meanwhile.

@@ -18,8 +18,7 @@ static enum status limit(int resource, rlim_t soft, rlim_t hard, const char *wha
 {
     struct rlimit now = {.rlim_cur = soft, .rlim_max = hard};
     if (setrlimit(resource, &now) != 0) {
-        why_set(why, "the limit of %s cannot be set: %s", what, strerror(errno));
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "the limit of %s cannot be set: %s", what, strerror(errno));
     }
     return STATUS_OK;
 }
@@ -46,24 +45,22 @@ enum status process_judge_memory(uint64_t memory_mb_max, struct why *why)
         return STATUS_OK;
     }
     if (getrlimit(RLIMIT_AS, &now) != 0) {
-        why_set(why, "the memory limit cannot be read: %s", strerror(errno));
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "the memory limit cannot be read: %s", strerror(errno));
     }
     const rlim_t bytes = (rlim_t)memory_mb_max * 1024 * 1024;
     if (memory_mb_max > UINT64_MAX / (1024 * 1024) ||
         (now.rlim_max != RLIM_INFINITY && bytes > now.rlim_max)) {
-        why_set(why, "memory_mb_max is more than this system grants (%llu MiB)",
-                (unsigned long long)(now.rlim_max / (1024 * 1024)));
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "memory_mb_max is more than this system grants (%llu MiB)",
+                        (unsigned long long)(now.rlim_max / (1024 * 1024)));
     }
     const uint64_t taken = bytes_taken();
     if (bytes < taken + SPARE_BYTES) {
         const unsigned long long least = (taken + SPARE_BYTES + 999999) / 1000000;
-        why_set(why,
-                "memory_mb_max leaves no room: the program and its numerical library take %llu MB "
-                "before any job; remedy: %llu at least, or none",
-                (unsigned long long)(taken / 1000000), least + 2);
-        return STATUS_INVALID;
+        return why_refuse(
+            why,
+            "memory_mb_max leaves no room: the program and its numerical library take %llu MB "
+            "before any job; remedy: %llu at least, or none",
+            (unsigned long long)(taken / 1000000), least + 2);
     }
     return STATUS_OK;
 }
@@ -87,8 +84,7 @@ static enum status limit_memory(uint64_t memory_mb_max, struct why *why)
     }
     /* Else each thread that computes takes 64 MiB of the address space for a heap of its own, and keeps it. */
     if (mallopt(M_ARENA_MAX, 1) != 1) {
-        why_set(why, "the memory allocator takes no limit");
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "the memory allocator takes no limit");
     }
     return limit(RLIMIT_AS, bytes, bytes, "memory", why);
 }
@@ -97,8 +93,8 @@ static enum status raise_descriptors(struct why *why)
 {
     struct rlimit now;
     if (getrlimit(RLIMIT_NOFILE, &now) != 0) {
-        why_set(why, "the limit of open files cannot be read: %s", strerror(errno));
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "the limit of open files cannot be read: %s",
+                        strerror(errno));
     }
     rlim_t wanted = DESCRIPTORS_WANTED;
     if (now.rlim_max != RLIM_INFINITY && now.rlim_max < wanted) {
@@ -111,8 +107,8 @@ enum status process_harden(uint64_t memory_mb_max, struct why *why)
 {
     (void)umask(077);
     if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
-        why_set(why, "the process cannot be closed to others: %s", strerror(errno));
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "the process cannot be closed to others: %s",
+                        strerror(errno));
     }
     enum status status = limit(RLIMIT_CORE, 0, 0, "core dumps", why);
     if (status == STATUS_OK) {

@@ -111,11 +111,6 @@ static int by_key(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct digest));
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
 static void forget_lines(void **root, int (*order)(const void *, const void *))
 {
     while (*root != NULL) {
@@ -149,7 +144,7 @@ static enum status take_entry(struct roster *out, struct seen_lines *seen,
         return STATUS_INVALID;
     }
     if (status == STATUS_OK && taken->token_until_s == 0) {
-        status = see(&is_new, &seen->names, taken->name, by_text);
+        status = see(&is_new, &seen->names, taken->name, text_order);
         seen->name_count += is_new;
     }
     if (status == STATUS_OK && seen->name_count > PEERS_MAX) {
@@ -169,8 +164,7 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
     out->count = 0;
     char *copy = malloc(text.size + 1);
     if (copy == NULL) {
-        why_set(why, "%s: no memory", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "%s: no memory", path);
     }
     if (text.size > 0) {
         memcpy(copy, text.data, text.size);
@@ -196,7 +190,7 @@ enum status roster_parse(struct roster *out, struct slice text, const char *path
         }
     }
     forget_lines(&seen.keys, by_key);
-    forget_lines(&seen.names, by_text);
+    forget_lines(&seen.names, text_order);
     if (status != STATUS_OK) {
         out->count = 0;
     }
@@ -220,8 +214,7 @@ enum status roster_read(struct roster *out, const char *path, struct why *why)
     out->count = 0;
     char *text = malloc(ROSTER_FILE_BYTES_MAX + 1);
     if (text == NULL) {
-        why_set(why, "%s: no memory", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "%s: no memory", path);
     }
     enum status status = read_list(text, &used, path, why);
     if (status == STATUS_OK) {

@@ -33,12 +33,10 @@ static enum status edit_begin(struct edit *edit, const char *path, struct why *w
     *edit = (struct edit){.path = path, .lock = -1};
     edit->roster = calloc(1, sizeof *edit->roster);
     if (edit->roster == NULL) {
-        why_set(why, "%s: no memory", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "%s: no memory", path);
     }
     if ((size_t)snprintf(lock_path, sizeof lock_path, "%s.lock", path) >= sizeof lock_path) {
-        why_set(why, "%s: the path is too long", path);
-        return STATUS_IO;
+        return why_fail(why, STATUS_IO, "%s: the path is too long", path);
     }
     enum status status = owned_open(&edit->lock, lock_path, O_RDWR | O_CREAT, why);
     if (status != STATUS_OK) {
@@ -46,8 +44,7 @@ static enum status edit_begin(struct edit *edit, const char *path, struct why *w
     }
     while (flock(edit->lock, LOCK_EX) != 0) {
         if (errno != EINTR) {
-            why_set(why, "%s cannot be locked: %s", lock_path, strerror(errno));
-            return STATUS_IO;
+            return why_fail(why, STATUS_IO, "%s cannot be locked: %s", lock_path, strerror(errno));
         }
     }
     status = roster_read(edit->roster, path, why);
@@ -71,8 +68,7 @@ static enum status edit_write(const struct edit *edit, struct why *why)
 
     char *text = malloc(room);
     if (text == NULL) {
-        why_set(why, "%s: no memory", edit->path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "%s: no memory", edit->path);
     }
     memcpy(text, heading, sizeof heading);
     for (size_t i = 0; i < edit->roster->count; i++) {
@@ -120,12 +116,11 @@ static enum status add_entry(const struct edit *edit, const struct roster_entry 
     }
     const struct roster_entry *other = roster_find(roster, key);
     if (other != NULL) {
-        why_set(why, "this key is %s's already", other->name);
-        return STATUS_EXISTS;
+        return why_fail(why, STATUS_EXISTS, "this key is %s's already", other->name);
     }
     if (roster->count == ROSTER_ENTRIES_MAX) {
-        why_set(why, "%s is full; remedy: revoke keys that are no longer used", edit->path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY,
+                        "%s is full; remedy: revoke keys that are no longer used", edit->path);
     }
     roster->entry[roster->count++] = *wanted;
     const enum status status = roster_peers(&peer, &peers, roster);
@@ -135,8 +130,8 @@ static enum status add_entry(const struct edit *edit, const struct roster_entry 
         return status;
     }
     if (peers > PEERS_MAX) {
-        why_set(why, "one coordinator serves at most %d agents", (int)PEERS_MAX);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "one coordinator serves at most %d agents",
+                        (int)PEERS_MAX);
     }
     return STATUS_OK;
 }
@@ -209,11 +204,10 @@ enum status roster_revoke(const char *path, const char *name, const struct diges
             }
         }
         if (edit.roster->count == before) {
-            why_set(
-                why,
+            status = why_fail(
+                why, STATUS_NOT_FOUND,
                 "%s lists no such agent or operator%s; `list` in the place of `revoke` shows who is there",
                 path, key == NULL ? "" : " with this key");
-            status = STATUS_NOT_FOUND;
         }
     }
     if (status == STATUS_OK) {
@@ -267,11 +261,11 @@ enum status roster_refuse_other(const char *path, const struct digest *key, stru
     }
     const struct roster_entry *entry = status == STATUS_OK ? roster_find(roster, key) : NULL;
     if (entry != NULL) {
-        why_set(why,
-                "this key is %s's on %s: nobody is both an agent and an operator; remedy: another "
-                "key",
-                entry->name, path);
-        status = STATUS_EXISTS;
+        status = why_fail(
+            why, STATUS_EXISTS,
+            "this key is %s's on %s: nobody is both an agent and an operator; remedy: another "
+            "key",
+            entry->name, path);
     }
     free(roster);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;

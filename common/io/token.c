@@ -120,12 +120,11 @@ enum status token_read(struct token *out, bool operators, const char *path, stru
         }
     }
     if (status == STATUS_OK && out->operators != operators) {
-        why_set(
-            why,
+        status = why_fail(
+            why, STATUS_REFUSED,
             "%s enrols %s; remedy, at the coordinator: hedgerow-coordinator %s add %s --token FILE",
             path, out->operators ? "an operator, not an agent" : "an agent, not an operator",
             list_name[operators ? 1 : 0], out->name);
-        status = STATUS_REFUSED;
         token_wipe(out);
     }
     bytes_wipe(text, sizeof text);

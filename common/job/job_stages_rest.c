@@ -1,7 +1,7 @@
 /* What the stages leave each other: of epsilon a stage without a share, and Gaussian noise all that is left. */
 
+#include "dp/filter.h"
 #include "dp/mechanism.h"
-#include "dp/schedule.h"
 #include "job/reach.h"
 #include "job/trust.h"
 #include "task/task.h"
@@ -62,23 +62,23 @@ static enum status stage_set_sigma(const struct drafting *drafting, struct stage
 {
     struct job *job = drafting->job;
     struct charge fixed[JOB_STAGES_MAX];
-    struct schedule schedule = {.limit = {job->epsilon_micro, job->delta_atto}, .fixed = fixed};
+    struct filter_plan plan = {.limit = {job->epsilon_micro, job->delta_atto}, .fixed = fixed};
     struct why why = {{0}};
 
     for (size_t i = 0; i < job->stage_count; i++) {
         struct stage *stage = &job->stage[i];
         if (stage != own) {
-            struct charge *charge = &fixed[schedule.fixed_count++];
+            struct charge *charge = &fixed[plan.fixed_count++];
             *charge = stage->charge;
             charge->count = charge_count(charge) * reach_passes(job, stage, stage->rounds);
             charge->pass = (struct digest){{1}};
             charge->row_count = 1;
         }
     }
-    schedule.count = reach_passes(job, own, own->rounds);
-    schedule.sampling_nano = charge_sampling_nano(&own->charge);
-    schedule.delta_atto = own->charge.delta_atto = shares_delta(job, own);
-    if (schedule_sigma(&own->charge.sigma_micro, &schedule, &why) != STATUS_OK) {
+    plan.count = reach_passes(job, own, own->rounds);
+    plan.sampling_nano = charge_sampling_nano(&own->charge);
+    plan.delta_atto = own->charge.delta_atto = shares_delta(job, own);
+    if (filter_sigma(&own->charge.sigma_micro, &plan, &why) != STATUS_OK) {
         return stage_refuse(drafting, (size_t)(own - job->stage), "noise", why.text);
     }
     return STATUS_OK;

@@ -126,8 +126,7 @@ static enum status check_round(const struct job *job, const struct stage *stage,
     if (round_is_drawn(job,
                        stage)) { /* no noise; and a sum that wraps is worth nothing to a draw */
         if (bounds.high > INT64_MAX / (int64_t)agents) {
-            why_set(why, "the agents' sums overflow: lower batch, rounds or grid_bits");
-            return STATUS_INVALID;
+            return why_refuse(why, "the agents' sums overflow: lower batch, rounds or grid_bits");
         }
         return STATUS_OK;
     }
@@ -204,11 +203,11 @@ enum status job_sums_check(const struct job *job, size_t *stage, struct why *why
         }
         expert_count += job_experts_of_stage(asked, agents);
         if (expert_count > JOB_EXPERTS_MAX) {
-            why_set(why,
-                    "makes up to %zu experts with %zu agents, and %d are the most: list fewer "
-                    "lambdas or shifts, or set experts.own to false",
-                    expert_count, agents, JOB_EXPERTS_MAX);
-            return STATUS_INVALID;
+            return why_refuse(
+                why,
+                "makes up to %zu experts with %zu agents, and %d are the most: list fewer "
+                "lambdas or shifts, or set experts.own to false",
+                expert_count, agents, JOB_EXPERTS_MAX);
         }
     }
     return STATUS_OK;

@@ -75,7 +75,8 @@ size_t round_answer_count(const struct job *job, const struct stage *stage, uint
 {
     const struct round_asked asked = {
         .job = job, .stage = stage, .within = within, .experts = expert_count};
-    return task_bounds(stage->task)->answer_count(&asked);
+    const struct task_bounds *task = task_bounds(stage->task);
+    return task->answer_count == NULL ? round_stage_width(stage) : task->answer_count(&asked);
 }
 
 struct round_groups round_groups(const struct stage *stage, uint32_t within)

@@ -10,7 +10,6 @@
 #include "crypto/key.h"
 #include "masks/masks.h"
 #include "masks/peers.h"
-#include "masks/quorum.h"
 
 #include <stdbool.h>
 #include <stddef.h>

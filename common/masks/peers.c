@@ -48,15 +48,14 @@ enum status masks_peers_add(struct masks_peers *peers, const char *name,
         return why_refuse(why, "the signing key is empty");
     }
     if (other != NULL) {
-        why_set(why, "%s signs by this key already", other->name);
-        return STATUS_EXISTS;
+        return why_fail(why, STATUS_EXISTS, "%s signs by this key already", other->name);
     }
     if (peers->count == PEERS_LINES_MAX) {
-        why_set(why,
-                "there are %d peers already, which is the most; remedy: remove keys that are "
-                "no longer used",
-                PEERS_LINES_MAX);
-        return STATUS_NO_MEMORY;
+        return why_fail(
+            why, STATUS_NO_MEMORY,
+            "there are %d peers already, which is the most; remedy: remove keys that are "
+            "no longer used",
+            PEERS_LINES_MAX);
     }
     memcpy(peer.name, name, strlen(name));
     size_t place = peers->count;

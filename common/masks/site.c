@@ -22,8 +22,7 @@ static enum status refuse(struct why *why, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    why_set(why, "%s", text);
-    return STATUS_REFUSED;
+    return why_fail(why, STATUS_REFUSED, "%s", text);
 }
 
 const char *masks_site_name(const struct masks_self *self)

@@ -111,8 +111,4 @@ MUST_USE enum status noise_table_add(const struct noise_table *table, const stru
 void noise_table_enclose(const struct noise_table *table, size_t bin, unsigned long size_bits,
                          uint128 k, mpfr_t low, mpfr_t high);
 
-/** Returns the polynomial at offset (< 2^size_bits), in units of 2^-62; offset_word has the offset
- * as its highest bits. */
-int64_t noise_bin_polynomial(const struct noise_bin *bin, uint64_t offset_word);
-
 #endif

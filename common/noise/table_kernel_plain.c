@@ -69,11 +69,6 @@ ALWAYS_INLINE static inline int64_t polynomial(const struct noise_bin *bin, unsi
     return even + high_half(odd, t) * 2;
 }
 
-int64_t noise_bin_polynomial(const struct noise_bin *bin, uint64_t offset_word)
-{
-    return polynomial(bin, TABLE_TERMS, noise_table_offset(offset_word, bin->size_bits));
-}
-
 /* No branch depends on a word, and nothing is stored. */
 ALWAYS_INLINE static inline noise_trial look_up(const struct noise_table *table,
                                                 const uint64_t *word)

@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
-#include "crypto/certificate.h"
+#include "crypto/key.h"
 #include "io/clock.h"
 
 #include <stdlib.h>
@@ -16,8 +16,7 @@ static enum status read_text(char **out, const char *path, enum file_kind kind, 
     size_t used = 0;
     *out = calloc(1, HTTP_FILE_BYTES_MAX);
     if (*out == NULL) {
-        why_set(why, "no memory for %s", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for %s", path);
     }
     return file_read_text(*out, HTTP_FILE_BYTES_MAX, &used, path, kind, why);
 }
@@ -28,8 +27,7 @@ static enum status read_token(struct http_files *files, const char *path, struct
     size_t used = 0;
     files->token = calloc(1, HTTP_FILES_TOKEN_BYTES);
     if (files->token == NULL) {
-        why_set(why, "no memory for %s", path);
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "no memory for %s", path);
     }
     enum status status =
         file_read_text(files->token, HTTP_FILES_TOKEN_BYTES, &used, path, FILE_SECRET, why);
@@ -90,7 +88,8 @@ enum status http_files_read(struct http_files *files, const struct http_settings
         status = read_text(&files->key, settings->key, FILE_SECRET, why);
     }
     if (status == STATUS_OK) {
-        status = certificate_check(files->certificate, files->key, clock_wall_ms() / 1000, &judged);
+        status =
+            key_certificate_check(files->certificate, files->key, clock_wall_ms() / 1000, &judged);
         if (status != STATUS_OK) {
             why_set(why, "http.certificate: %s %s (key %s)", settings->certificate, judged.text,
                     settings->key);

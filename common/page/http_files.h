@@ -30,7 +30,7 @@ struct http_files {
 };
 
 /**
- * Reads and judges them: key and token as secrets that nobody but their owner may read, the certificate by crypto/certificate.h.
+ * Reads and judges them: key and token as secrets that nobody but their owner may read, the certificate by crypto/key.h.
  *
  * files  out  http_files_wipe
  *

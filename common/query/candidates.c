@@ -178,8 +178,7 @@ enum status candidates_init(struct candidates *out, const struct schema *schema,
     out->predicate_text = calloc(request->predicate_count + 1, sizeof *out->predicate_text);
     if (out->column == NULL || out->threshold_key == NULL || out->predicate == NULL ||
         out->predicate_text == NULL || schema_copy(&out->schema, schema) != STATUS_OK) {
-        why_set(why, "not enough memory for the candidates");
-        status = STATUS_NO_MEMORY;
+        status = why_fail(why, STATUS_NO_MEMORY, "not enough memory for the candidates");
         goto done;
     }
     status = take_columns(out, request, why);

@@ -1,6 +1,7 @@
 /* query_advice.c - the search for a factor that is enough. The question is then planned again with this factor. */
 
 #include "query/query_advice.h"
+#include "base/text.h"
 
 #include "base/check.h"
 #include "estimate/cells.h"
@@ -26,11 +27,6 @@ double advice_quieter(double factor, double multiplier)
     return (sqrt(left + factor * epsilon) - sqrt(left)) / root * pow(factor, -bound_of_ratio);
 }
 
-static double square(double x)
-{
-    return x * x;
-}
-
 /* How far a record moves the set's vector, with another plan of one of its questions; unit: grid steps. */
 static double moves_of(const struct query_run *run, const struct query *query,
                        const struct query *planned)
@@ -38,7 +34,7 @@ static double moves_of(const struct query_run *run, const struct query *query,
     const struct query_set *set = run->set;
     const unsigned bits = set->grid_bits;
     if (run->noise.is_gaussian) {
-        return sqrt(fmax(square((double)query_set_sensitivity_l2(set, 0)) -
+        return sqrt(fmax(cells_square((double)query_set_sensitivity_l2(set, 0)) -
                              query_sensitivity_squared(query, bits) +
                              query_sensitivity_squared(planned, bits),
                          0));
@@ -60,11 +56,11 @@ void advised_init(struct advised *out, const struct answering *answering, double
     if (query->planned.records > 0) {
         struct query_public known = query->planned;
         known.records *= out->times;
-        known.variance /= square(quieter);
+        known.variance /= cells_square(quieter);
         query_plan(&out->query, &known);
     }
-    out->variance =
-        query_cell_variance(run) * square(moves_of(run, query, &out->query) / moves / quieter);
+    out->variance = query_cell_variance(run) *
+                    cells_square(moves_of(run, query, &out->query) / moves / quieter);
 }
 
 /* A twelfth more each, as a note prints it: 1.1 first. */
@@ -145,10 +141,9 @@ bool advice_text(char *text, size_t bytes, const struct advice *advice)
 bool advice_say(char *note, size_t bytes, const struct advice *advice)
 {
     char text[ADVICE_BYTES];
-    const size_t used = strlen(note);
     const bool is = advice_text(text, sizeof text, advice);
     if (is) {
-        (void)snprintf(note + used, bytes - used, "; %s", text);
+        text_add(note, bytes, "; %s", text);
     }
     return is;
 }

@@ -4,18 +4,15 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/text.h"
 #include "dp/encode.h"
+#include "estimate/cells.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const double doubt = 0.05; /* of each bar */
-
-static double within(double value, double low, double high)
-{
-    return fmin(fmax(value, low), high);
-}
 
 /* bar and error in grid steps. */
 static void write_count(struct query_answer *answer, const struct query_run *run, int64_t sum,
@@ -25,9 +22,9 @@ static void write_count(struct query_answer *answer, const struct query_run *run
     const double n = (double)run->record_count;
     const double value = decode_value(sum, bits);
     const double width = ldexp(bar, -(int)bits);
-    answer->value = within(value, 0, n);
-    answer->low = within(value - width, 0, n);
-    answer->high = within(value + width, 0, n);
+    answer->value = cells_within(value, 0, n);
+    answer->low = cells_within(value - width, 0, n);
+    answer->high = cells_within(value + width, 0, n);
     answer->error = ldexp(query_noise_deviation(&run->noise), -(int)bits);
     answer->sampling = n > 0 ? sqrt(answer->value * (1 - answer->value / n)) : 0;
     answer->records = n;
@@ -55,9 +52,9 @@ static void answer_mean(struct query_answer *answer, const struct answering *ans
     answer->sampling = width / 2;
     if (records > 0) {
         const double deviation = ldexp(query_noise_deviation(&run->noise), -(int)bits);
-        u = within(numerator / records, -0.5, 0.5);
-        low = within((numerator - steps) / records - half_step, -0.5, 0.5);
-        high = within((numerator + steps) / records + half_step, -0.5, 0.5);
+        u = cells_within(numerator / records, -0.5, 0.5);
+        low = cells_within((numerator - steps) / records - half_step, -0.5, 0.5);
+        high = cells_within((numerator + steps) / records + half_step, -0.5, 0.5);
         answer->error =
             fmin(width / 2, width * deviation * sqrt(1 + (ratio > 0 ? u * u : 0)) / records);
         answer->sampling = fmin(width / 2, width * sqrt((0.25 - u * u) / records));
@@ -97,7 +94,7 @@ static void answer_histogram(struct query_answer *answer, const struct answering
     for (size_t cell = 0; cell < query->cell_count; cell++) {
         char name[192] = "";
         query_cell_name(name, sizeof name, query, cell);
-        query_answer_name(&answer[cell], query, name);
+        query_part_name(answer[cell].name, query, "%s", name);
         write_count(&answer[cell], answering->run, answering->sum[cell], answering->bar);
     }
 }
@@ -109,20 +106,26 @@ static void add_note(struct query_answer *answer, const struct query *query)
     struct why note = {""};
     if (query->where.outside_at != 0 && query_has_note(query, &note)) {
         const size_t used = strlen(answer->note);
-        (void)snprintf(answer->note + used, sizeof answer->note - used, "%s%s",
-                       used > 0 ? "; " : "", note.text);
+        query_say(answer, "%s%s", used > 0 ? "; " : "", note.text);
     }
 }
 
 void query_part_name(char name[static QUERY_NAME_BYTES], const struct query *query,
-                     const char *part)
+                     const char *format, ...)
 {
-    (void)snprintf(name, QUERY_NAME_BYTES, "%s: %s", query->text, part);
+    va_list arguments;
+    (void)snprintf(name, QUERY_NAME_BYTES, "%s: ", query->text);
+    va_start(arguments, format);
+    text_add_list(name, QUERY_NAME_BYTES, format, arguments);
+    va_end(arguments);
 }
 
-void query_answer_name(struct query_answer *answer, const struct query *query, const char *part)
+void query_say(struct query_answer *answer, const char *format, ...)
 {
-    query_part_name(answer->name, query, part);
+    va_list arguments;
+    va_start(arguments, format);
+    text_add_list(answer->note, sizeof answer->note, format, arguments);
+    va_end(arguments);
 }
 
 static size_t one_answer(UNUSED const struct query *query)

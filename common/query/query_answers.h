@@ -29,8 +29,11 @@ struct query_answers_row {
 
 /** Names an answer, or what is like one, after the question and a part of it. */
 void query_part_name(char name[static QUERY_NAME_BYTES], const struct query *query,
-                     const char *part);
-void query_answer_name(struct query_answer *answer, const struct query *query, const char *part);
+                     const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/** Appends to an answer's note. */
+void query_say(struct query_answer *answer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /** Returns the variance of the noise on a cell of the released sum; unit: records^2. */
 double query_cell_variance(const struct query_run *run);

@@ -31,21 +31,19 @@ static void say_how(struct query_answer *answer, const struct query *query, bool
 static void say_doubtful(struct query_answer *answer, const struct correlate *all, size_t i,
                          size_t j, const struct query *query)
 {
-    const size_t used = strlen(answer->note);
     const size_t first = correlate_is_doubtful(all, i) ? i : j;
     if (!(all->records > records_least * sqrt(all->moments->variance))) {
-        (void)snprintf(answer->note + used, sizeof answer->note - used,
-                       ": no record was found in which nothing is missing");
+        query_say(answer, ": no record was found in which nothing is missing");
     } else if (correlate_is_doubtful(all, first)) {
-        (void)snprintf(
-            answer->note + used, sizeof answer->note - used,
+        query_say(
+            answer,
             ": the standard deviation of %s is at most %.2g of its public range, as far as the "
             "noise shows; a narrower range would help, if it varies at all",
             query->variable[first].column.name, correlate_deviation_most(all, first));
     } else if (strstr(answer->note, "would be enough") == NULL) {
-        (void)snprintf(answer->note + used, sizeof answer->note - used,
-                       ": its interval would be nearly all of -1 to 1; a narrower public range of "
-                       "the columns would help");
+        query_say(answer,
+                  ": its interval would be nearly all of -1 to 1; a narrower public range of "
+                  "the columns would help");
     }
 }
 
@@ -91,7 +89,6 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
                                        .noise_low = NAN,
                                        .noise_high = NAN,
                                        .factor = figure.factor};
-    char part[QUERY_NAME_BYTES];
     const struct pair_refused refused = {all, i, j};
     struct advice advice = {NAN, NAN};
     if (isfinite(figure.factor) && isnan(figure.estimate.value)) {
@@ -99,8 +96,7 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
     }
     table_tell_advised(&answer[0], answering, &figure, "correlation", &advice);
     say_how(&answer[0], query, all->moments->is_two[i] && all->moments->is_two[j]);
-    (void)snprintf(part, sizeof part, "%s with %s", first, second);
-    query_answer_name(&answer[0], query, part);
+    query_part_name(answer[0].name, query, "%s with %s", first, second);
     table_tell_advised(&answer[1], answering, &test, "p-value", &advice);
     say_flat(&answer[0], all, i, j, query);
     say_flat(&answer[1], all, i, j, query);
@@ -111,9 +107,8 @@ static void tell_pair(struct query_answer *answer, const struct answering *answe
         (void)snprintf(answer[k].figure, sizeof answer[k].figure,
                        k == 0 ? "correlation" : "p-value");
     }
-    (void)snprintf(part, sizeof part, "%s with %s, test that %s", first, second,
-                   query->fourth > 0 ? "it is 0" : "they are independent");
-    query_answer_name(&answer[1], query, part);
+    query_part_name(answer[1].name, query, "%s with %s, test that %s", first, second,
+                    query->fourth > 0 ? "it is 0" : "they are independent");
 }
 
 void query_moments(struct correlate_moments *out, double *cell, bool *is_two,
@@ -152,7 +147,7 @@ void answer_correlate(struct query_answer *answer, const struct answering *answe
     correlate_init(&all, &moments);
     const struct table1_figure size = correlate_size(&all);
     table_tell(answer, answering, &size, "records");
-    query_answer_name(answer++, query, "records in which no column is missing");
+    query_part_name((answer++)->name, query, "records in which no column is missing");
     for (size_t i = 0; i < d; i++) {
         for (size_t j = i + 1; j < d; j++, answer += 2) {
             tell_pair(answer, answering, &all, i, j);

@@ -56,10 +56,8 @@ void query_tell_count(struct query_answer *answer, const struct answering *answe
                        "not enough data for this question at this epsilon: the noise's bar is "
                        "wider than all records");
         if (!advice_say(answer->note, sizeof answer->note, &advice)) {
-            const size_t used = strlen(answer->note);
-            (void)snprintf(answer->note + used, sizeof answer->note - used,
-                           "; for the noise alone, about %.0f records in all would be enough",
-                           ceil(bar));
+            query_say(answer, "; for the noise alone, about %.0f records in all would be enough",
+                      ceil(bar));
         }
     }
 }

@@ -1,11 +1,12 @@
 /* query_answers_crosstab.c - the answers of a cross table: its counts, which sum to the public number of records, and of two
  * columns shares, odds ratio, difference and test. */
 
-#include "query/query_answers_crosstab.h"
 #include "base/check.h"
 #include "base/decimal.h"
+#include "base/text.h"
 #include "estimate/cells.h"
 #include "estimate/crosstab.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,15 +69,14 @@ static void name_cell(struct query_answer *answer, const struct query *query, si
     char part[QUERY_NAME_BYTES] = "";
     for (size_t i = 0; i < query->factor_count; i++) {
         const struct column *column = &query->factor[i].column;
-        const size_t used = strlen(part);
-        (void)snprintf(part + used, sizeof part - used, "%s%s %s", i > 0 ? ", " : "", column->name,
-                       column->category[query_table_level(query, cell, i)]);
+        text_add(part, sizeof part, "%s%s %s", i > 0 ? ", " : "", column->name,
+                 column->category[query_table_level(query, cell, i)]);
     }
     if (strlen(query->text) + sizeof ": " + strlen(part) >
         QUERY_NAME_BYTES) { /* or two are called the same */
         (void)snprintf(part, sizeof part, "cell %zu of %zu", cell + 1, query_table_cells(query));
     }
-    query_answer_name(answer, query, part);
+    query_part_name(answer->name, query, "%s", part);
 }
 
 static struct query_answer *set_counts(struct query_answer *answer, const struct table *table)
@@ -93,7 +93,6 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
     }
     for (size_t i = 0; i < query->factor_count; i++) {
         for (size_t level = 0; level < levels(query, i); level++, answer++) {
-            char part[QUERY_NAME_BYTES];
             double sum = 0;
             double told = 0;
             for (size_t cell = 0; cell < cells; cell++) {
@@ -103,9 +102,8 @@ static struct query_answer *set_counts(struct query_answer *answer, const struct
             }
             set_count(answer, table, sum, cells / levels(query, i));
             query_tell_agreed(answer, told);
-            (void)snprintf(part, sizeof part, "all %s %s", query->factor[i].column.name,
-                           query->factor[i].column.category[level]);
-            query_answer_name(answer, query, part);
+            query_part_name(answer->name, query, "all %s %s", query->factor[i].column.name,
+                            query->factor[i].column.category[level]);
         }
     }
     return answer;
@@ -135,10 +133,9 @@ static void name_part(char name[static QUERY_NAME_BYTES], const struct query *qu
 {
     const struct column *rows = &query->factor[0].column;
     const struct column *columns = &query->factor[1].column;
-    char part[QUERY_NAME_BYTES];
-    (void)snprintf(part, sizeof part, "%s of %s %s, %s %s %s %s", begin, columns->name,
-                   columns->category[1], rows->name, rows->category[1], against, rows->category[0]);
-    query_part_name(name, query, part);
+    query_part_name(name, query, "%s of %s %s, %s %s %s %s", begin, columns->name,
+                    columns->category[1], rows->name, rows->category[1], against,
+                    rows->category[0]);
 }
 
 void crosstab_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query)
@@ -186,12 +183,11 @@ static void say_not_of(struct query_answer *answer, const struct query *query,
 /* What a statistic that is lowered was found as. */
 static void say_lowered(struct query_answer *answer, double statistic, double found)
 {
-    const size_t used = strlen(answer->note);
     if (found > 1.005 * statistic) { /* else it is the same as it is told */
-        (void)snprintf(answer->note + used, sizeof answer->note - used,
-                       "; lowered from %s, as its smallest expected cell is near the least that is "
-                       "tested, where noise may have made it larger",
-                       decimal_short(found, 4).text);
+        query_say(answer,
+                  "; lowered from %s, as its smallest expected cell is near the least that is "
+                  "tested, where noise may have made it larger",
+                  decimal_short(found, 4).text);
     }
 }
 
@@ -202,7 +198,7 @@ static void set_test(struct query_answer *answer, const struct table *table)
     const double statistic = crosstab_test(&p, &table->cells);
     const struct estimate estimate = {p, NAN, NAN, NAN, NAN};
     set_estimate(answer, table, &estimate, 0, 1, "p-value");
-    query_answer_name(answer, query, "chi-squared test that the columns are independent");
+    query_part_name(answer->name, query, "chi-squared test that the columns are independent");
     if (!isnan(p)) {
         struct crosstab_kept kept;
         crosstab_keep(&kept, &table->cells);
@@ -246,18 +242,16 @@ static void say_kind(struct query_answer *answer, const struct query *query)
         return;
     }
     if (query->factor_count > 2) {
-        (void)snprintf(
-            answer->note + used, sizeof answer->note - used,
+        query_say(
+            answer,
             "%sa table of more than two columns has only counts: no share, no odds ratio and no "
             "test",
             begin);
         return;
     }
     say_instead(instead, query);
-    (void)snprintf(answer->note + used, sizeof answer->note - used,
-                   "%sonly tables of 2 x 2 have the odds ratio and the difference of shares%s%s",
-                   begin, crosstab_has_test(query) ? "" : ", and the test of smaller tables",
-                   instead);
+    query_say(answer, "%sonly tables of 2 x 2 have the odds ratio and the difference of shares%s%s",
+              begin, crosstab_has_test(query) ? "" : ", and the test of smaller tables", instead);
 }
 
 void answer_crosstab(struct query_answer *answer, const struct answering *answering)
@@ -278,12 +272,10 @@ void answer_crosstab(struct query_answer *answer, const struct answering *answer
             const struct column *rows = &query->factor[0].column;
             const struct column *columns = &query->factor[1].column;
             const struct estimate share = crosstab_share(&table.cells, row);
-            char part[QUERY_NAME_BYTES];
             set_estimate(answer, &table, &share, 0, 1, "share");
             crosstab_say_refused(answer, answering, &table.cells, CROSSTAB_SHARE, row);
-            (void)snprintf(part, sizeof part, "share of %s %s, %s %s", columns->name,
-                           columns->category[1], rows->name, rows->category[row]);
-            query_answer_name(answer, query, part);
+            query_part_name(answer->name, query, "share of %s %s, %s %s", columns->name,
+                            columns->category[1], rows->name, rows->category[row]);
         }
     }
     answer = crosstab_is_fourfold(query) ? set_fourfold(answer, &table) : answer;

@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "estimate/cells.h"
 #include "query/query_advice.h"
-#include "query/query_answers_crosstab.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -262,7 +262,6 @@ static void say_row(struct query_answer *answer, const struct answering *answeri
                     const struct refused *refused)
 {
     const struct crosstab_cells *cells = refused->cells;
-    const size_t used = strlen(answer->note);
     if (refused->figure == CROSSTAB_SHARE || refused->figure == CROSSTAB_DIFFERENCE) {
         query_say_enough(answer->note, sizeof answer->note, answering);
         return;
@@ -271,8 +270,8 @@ static void say_row(struct query_answer *answer, const struct answering *answeri
         refused->figure == CROSSTAB_TEST
             ? crosstab_row_of_test(cells->columns, cells->variance)
             : crosstab_expect(answer->records, 2, cells->m, cells->variance).row_of_odds;
-    (void)snprintf(
-        answer->note + used, sizeof answer->note - used,
+    query_say(
+        answer,
         "; for the noise alone, a row of about %.0f records would be enough if cells are alike",
         ceil(needed));
 }
@@ -300,8 +299,7 @@ void crosstab_say_refused(struct query_answer *answer, const struct answering *a
                    "not enough data for this question at this epsilon%s", why);
     const struct advice advice = advice_search(answering, does, &refused);
     const bool is_told = advice_say(answer->note, sizeof answer->note, &advice);
-    const size_t used = strlen(answer->note);
-    (void)snprintf(answer->note + used, sizeof answer->note - used, "%s", leave);
+    query_say(answer, "%s", leave);
     if (!is_told && leave[0] == '\0') {
         say_row(answer, answering, &refused);
     }

@@ -1,6 +1,7 @@
 /* query_answers_enough.c - how many records would be enough, by the noise alone, if the released cells do not tell it. */
 
 #include "base/check.h"
+#include "base/text.h"
 #include "estimate/cells.h"
 #include "estimate/concordance.h"
 #include "estimate/crosstab.h"
@@ -91,16 +92,15 @@ void query_say_enough(char *note, size_t bytes, const struct answering *answerin
     /* Where there are as many already, it is something else that is missing. */
     const bool has_them = is_of_all && records <= (double)answering->run->record_count;
     if (isfinite(records) && !has_them) {
-        (void)snprintf(note + used, bytes - used,
-                       "; for the noise alone, %s%.0f records would be enough%s",
-                       is_of_all                ? ""
-                       : kind == QUERY_CROSSTAB ? "a row of about "
-                                                : "a group of about ",
-                       ceil(records),
-                       kind == QUERY_SURVIVAL ? " if half of them die"
-                       : kind == QUERY_EVALUATE || kind == QUERY_CONCORDANCE
-                           ? " if a fifth of them have the event"
-                           : "");
+        text_add(note, bytes, "; for the noise alone, %s%.0f records would be enough%s",
+                 is_of_all                ? ""
+                 : kind == QUERY_CROSSTAB ? "a row of about "
+                                          : "a group of about ",
+                 ceil(records),
+                 kind == QUERY_SURVIVAL ? " if half of them die"
+                 : kind == QUERY_EVALUATE || kind == QUERY_CONCORDANCE
+                     ? " if a fifth of them have the event"
+                     : "");
     }
 }
 

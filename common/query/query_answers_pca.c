@@ -52,7 +52,6 @@ void answer_pca(struct query_answer *answer, const struct answering *answering)
     struct correlate_moments moments;
     struct correlate all;
     struct pca pca;
-    char part[QUERY_NAME_BYTES];
     query_moments(&moments, cell, is_two, answering);
     correlate_init(&all, &moments);
     pca_of(&pca, &all);
@@ -62,11 +61,10 @@ void answer_pca(struct query_answer *answer, const struct answering *answering)
     }
     const struct table1_figure size = correlate_size(&all);
     table_tell(answer, answering, &size, "records");
-    query_answer_name(answer++, query, "records in which no column is missing");
+    query_part_name((answer++)->name, query, "records in which no column is missing");
     for (size_t k = 0; k < pca.columns; k++, answer++) {
         tell(answer, answering, pca.is_given ? pca.share[k] : NAN, &advice, "share");
-        (void)snprintf(part, sizeof part, "component %zu, explained share", k + 1);
-        query_answer_name(answer, query, part);
+        query_part_name(answer->name, query, "component %zu, explained share", k + 1);
     }
     for (size_t k = 0; k < pca.columns; k++) {
         for (size_t i = 0; i < pca.columns; i++, answer++) {
@@ -77,9 +75,8 @@ void answer_pca(struct query_answer *answer, const struct answering *answering)
                                "not enough data for this question at this epsilon: another "
                                "component explains about as much");
             }
-            (void)snprintf(part, sizeof part, "component %zu, loading of %s", k + 1,
-                           query->variable[i].column.name);
-            query_answer_name(answer, query, part);
+            query_part_name(answer->name, query, "component %zu, loading of %s", k + 1,
+                            query->variable[i].column.name);
         }
     }
 }

@@ -1,10 +1,10 @@
 /* query_answers_regress.c - the coefficients of a regression, as rates of what they mean, and their tests. */
 
-#include "query/query_answers_regress.h"
 #include "base/bytes.h"
 #include "base/check.h"
 #include "estimate/cells.h"
 #include "query/query_answers.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static size_t tell_counts(struct query_answer *answer, const struct answering *a
     }
     const struct table1_figure size = counted(all, (double)count, m, cells->variance);
     table_tell(&answer[0], answering, &size, "records");
-    query_answer_name(&answer[0], query, "records in which nothing is missing");
+    query_part_name(answer[0].name, query, "records in which nothing is missing");
     if (event_name(query) == NULL) {
         return 1;
     }
@@ -96,7 +96,7 @@ static size_t tell_counts(struct query_answer *answer, const struct answering *a
     const double own = (double)(points * events);
     const struct table1_figure happened = counted(fmin(with, all), own, m, cells->variance);
     table_tell(&answer[1], answering, &happened, "records");
-    query_answer_name(&answer[1], query, event_name(query));
+    query_part_name(answer[1].name, query, "%s", event_name(query));
     return 2;
 }
 
@@ -127,11 +127,9 @@ static void place(struct query_answer *answer, const struct telling *telling, co
                   const char *row, const char *column)
 {
     const struct query *query = telling->answering->query;
-    char part[QUERY_NAME_BYTES];
     table_place(answer, query, variable, row, 0);
     (void)snprintf(answer->group, sizeof answer->group, "%s", column);
-    (void)snprintf(part, sizeof part, "%s, %s, %s", variable, row, column);
-    query_answer_name(answer, query, part);
+    query_part_name(answer->name, query, "%s, %s, %s", variable, row, column);
 }
 
 /* The number that a lack is of: of a term its own, of the intercept the first. */

@@ -1,21 +1,10 @@
 /* query_answers_regress_notes.c - why a coefficient is not given, and what one that is given is of. */
 
-#include "query/query_answers_regress.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-__attribute__((format(printf, 2, 3))) static void append(struct query_answer *answer,
-                                                         const char *format, ...)
-{
-    const size_t used = strlen(answer->note);
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(answer->note + used, sizeof answer->note - used, format, arguments);
-    va_end(arguments);
-}
 
 /* How many levels numbers have, as more epsilon plans more of them; 0: there is no number, or they were asked for. */
 static size_t planned_levels(const struct query *query)
@@ -36,13 +25,13 @@ static void say_factor(struct query_answer *answer, const struct query *query,
     const char *even = replay->is_even ? "records are even over the levels" : "";
     const char *events = replay->is_event_assumed ? "a fifth have the event" : "";
     const char *both = replay->is_even && replay->is_event_assumed ? " and " : "";
-    append(answer, "; ");
+    query_say(answer, "; ");
     if (replay->is_even || replay->is_event_assumed) {
-        append(answer, "if %s%s%s, ", even, both, events);
+        query_say(answer, "if %s%s%s, ", even, both, events);
     }
-    append(answer, "%s", text);
+    query_say(answer, "%s", text);
     if (levels > 0) {
-        append(answer, " in %zu levels", levels);
+        query_say(answer, " in %zu levels", levels);
     }
 }
 
@@ -53,9 +42,9 @@ static void say_needed(struct query_answer *answer, const struct query *query, d
 {
     const bool has_event = query->family == REGRESS_LOGISTIC || query->family == REGRESS_HAZARD;
     if (isfinite(needed)) {
-        append(answer,
-               "; for the noise alone, about %.0f records would be enough, if they are even%s",
-               ceil(needed), has_event ? " and a fifth have the event" : "");
+        query_say(answer,
+                  "; for the noise alone, about %.0f records would be enough, if they are even%s",
+                  ceil(needed), has_event ? " and a fifth have the event" : "");
     }
 }
 
@@ -66,38 +55,39 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
     char text[ADVICE_BYTES];
     switch (lacking->why) {
     case REGRESS_LACKS_RECORDS:
-        append(answer,
-               ": no record was found in this category, as far as the noise shows; the other "
-               "coefficients are given without it");
+        query_say(answer,
+                  ": no record was found in this category, as far as the noise shows; the other "
+                  "coefficients are given without it");
         return;
     case REGRESS_LACKS_FIRST:
-        append(answer, ": no record was found in the category to which the others are compared");
+        query_say(answer, ": no record was found in the category to which the others are compared");
         return;
     case REGRESS_LACKS_LEVELS:
-        append(answer,
-               ": a column has records in only one of its levels, as far as the noise shows; the "
-               "other columns are given without it");
+        query_say(
+            answer,
+            ": a column has records in only one of its levels, as far as the noise shows; the "
+            "other columns are given without it");
         say_needed(answer, query, lacking->needed);
         return;
     case REGRESS_LACKS_RANGE:
-        append(
+        query_say(
             answer,
             ": the values of %s lie too close together for levels of its range, which is more than "
             "8 times their standard deviation: give it a narrower range, or ask without it",
             lacking->number);
         return;
     case REGRESS_LACKS_SMOOTH:
-        append(
+        query_say(
             answer,
             ": the released levels of %s are not those of a smooth column: it has few values, or "
             "jumps, and its slope depends on where they lie; ",
             lacking->number);
         if (lacking->function != NULL) {
-            append(answer, "if they are whole numbers, ask for %s%s(%s)%s",
-                   lacking->is_log ? "log(" : "", lacking->function, lacking->column,
-                   lacking->is_log ? ")" : "");
+            query_say(answer, "if they are whole numbers, ask for %s%s(%s)%s",
+                      lacking->is_log ? "log(" : "", lacking->function, lacking->column,
+                      lacking->is_log ? ")" : "");
         } else {
-            append(answer, "ask without it, or name its categories in `data`");
+            query_say(answer, "ask without it, or name its categories in `data`");
         }
         return;
     case REGRESS_LACKS_EVENTS: /* of baselines, which are not told */
@@ -105,30 +95,31 @@ void regress_say_lack(struct query_answer *answer, const struct query *query,
         break;
     }
     if (replay->has_no_records) {
-        append(answer, ": no record was found in which nothing is missing");
+        query_say(answer, ": no record was found in which nothing is missing");
         say_needed(answer, query, lacking->needed);
     } else if (replay->has_few_events) {
-        append(answer, ": too few events: at most %.0f, which the noise hides",
-               ceil(replay->events_most));
+        query_say(answer, ": too few events: at most %.0f, which the noise hides",
+                  ceil(replay->events_most));
         if (needed_share * lacking->needed > replay->events_most) {
-            append(answer, "; for the noise alone, about %.0f events would be enough",
-                   ceil(needed_share * lacking->needed));
+            query_say(answer, "; for the noise alone, about %.0f events would be enough",
+                      ceil(needed_share * lacking->needed));
         }
     } else if (replay->has_all_events) {
-        append(
+        query_say(
             answer,
             ": all records have the event, as far as the noise shows, so nothing can be compared");
     } else if (lacking->factor <= 1 && (replay->is_even || replay->is_event_assumed)) {
-        append(answer, ": the noise hides how many records, or events, there are");
+        query_say(answer, ": the noise hides how many records, or events, there are");
         say_needed(answer, query, lacking->needed);
     } else if (lacking->factor <= 1) {
-        append(answer, ": the columns may tell each other, or the outcome");
+        query_say(answer, ": the columns may tell each other, or the outcome");
     } else if (advice_text(text, sizeof text, &lacking->advice)) {
         say_factor(answer, query, lacking, text);
     } else {
-        append(answer,
-               "; no number up to %.0f times the epsilon, or the records, was found to be enough",
-               ADVICE_FACTOR_MOST);
+        query_say(
+            answer,
+            "; no number up to %.0f times the epsilon, or the records, was found to be enough",
+            ADVICE_FACTOR_MOST);
         say_needed(answer, query, lacking->needed);
     }
 }
@@ -140,21 +131,21 @@ void regress_say_rounded(struct query_answer *answer, const struct query_variabl
     const double low = predicate_value(column, column->centre - column->half_width);
     const double high = predicate_value(column, column->centre + column->half_width);
     const bool may_be_whole = !variable->is_whole && query_may_be_whole(column);
-    append(answer, "from %zu levels of %s over %.6g to %.6g, %s", variable->levels, name, low, high,
-           variable->is_whole ? "of whole numbers alone"
-           : may_be_whole && covers_both
-               ? "within which values are taken to lie smoothly, or to be "
-                 "whole numbers: the interval covers both"
-           : may_be_whole ? "within which values are taken to lie smoothly: the levels are not "
-                            "those of whole numbers"
-                          : "within which values are taken to lie smoothly");
+    query_say(
+        answer, "from %zu levels of %s over %.6g to %.6g, %s", variable->levels, name, low, high,
+        variable->is_whole            ? "of whole numbers alone"
+        : may_be_whole && covers_both ? "within which values are taken to lie smoothly, or to be "
+                                        "whole numbers: the interval covers both"
+        : may_be_whole ? "within which values are taken to lie smoothly: the levels are not "
+                         "those of whole numbers"
+                       : "within which values are taken to lie smoothly");
     if (may_be_whole) {
-        append(answer, "; ask for %swhole(%s)%s if they are whole", variable->is_log ? "log(" : "",
-               column->name, variable->is_log ? ")" : "");
+        query_say(answer, "; ask for %swhole(%s)%s if they are whole",
+                  variable->is_log ? "log(" : "", column->name, variable->is_log ? ")" : "");
     }
     if (is_bent) {
-        append(answer, "; outcomes do not follow the model over these levels, so that the "
-                       "coefficient depends on the levels and on the noise");
+        query_say(answer, "; outcomes do not follow the model over these levels, so that the "
+                          "coefficient depends on the levels and on the noise");
     }
 }
 

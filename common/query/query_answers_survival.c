@@ -1,9 +1,9 @@
 /* query_answers_survival.c - the answers of a survival question, and its curves' points. */
 
-#include "query/query_answers_survival.h"
 #include "base/decimal.h"
 #include "dp/encode.h"
 #include "estimate/cells.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,13 +71,11 @@ static void set_answer(struct query_answer *answer, const struct answering *answ
 /* How many are in no curve: what the cell for them has. */
 static void say_left_out(struct query_answer *answer, const struct survival_cells *cells)
 {
-    const size_t used = strlen(answer->note);
     const double left_out = cells->cell[SURVIVAL_CELLS(cells->groups, cells->intervals) - 1];
-    (void)snprintf(
-        answer->note + used, sizeof answer->note - used,
-        "; about %.0f records (noise %.1f) are in no curve: they have no time above 0 or "
-        "no group, or where leaves them out",
-        fmax(left_out, 0), sqrt(cells->variance));
+    query_say(answer,
+              "; about %.0f records (noise %.1f) are in no curve: they have no time above 0 or "
+              "no group, or where leaves them out",
+              fmax(left_out, 0), sqrt(cells->variance));
 }
 
 /* As what the counts were released, and what the other way would have done to the noise, or does. */
@@ -109,27 +107,21 @@ void survival_name_median(char name[static QUERY_NAME_BYTES], const struct query
                           size_t group)
 {
     const char *of_group = query_group_name(query, group);
-    char part[QUERY_TEXT_BYTES + 64];
-    (void)snprintf(part, sizeof part, "median%s%s", of_group[0] == '\0' ? "" : " ", of_group);
-    query_part_name(name, query, part);
+    query_part_name(name, query, "median%s%s", of_group[0] == '\0' ? "" : " ", of_group);
 }
 
 void survival_name_mean(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)
 {
     const char *of_group = query_group_name(query, group);
-    char part[QUERY_TEXT_BYTES + 64];
-    (void)snprintf(part, sizeof part, "mean up to %.6g%s%s", query->end,
-                   of_group[0] == '\0' ? "" : " ", of_group);
-    query_part_name(name, query, part);
+    query_part_name(name, query, "mean up to %.6g%s%s", query->end, of_group[0] == '\0' ? "" : " ",
+                    of_group);
 }
 
 void survival_name_difference(char name[static QUERY_NAME_BYTES], const struct query *query,
                               size_t group)
 {
-    char part[QUERY_NAME_BYTES];
-    (void)snprintf(part, sizeof part, "mean up to %.6g, %s less %s", query->end,
-                   query_group_name(query, group), query_group_name(query, 0));
-    query_part_name(name, query, part);
+    query_part_name(name, query, "mean up to %.6g, %s less %s", query->end,
+                    query_group_name(query, group), query_group_name(query, 0));
 }
 
 /* One of two curves that are shown may stay above one half. refused: the note if one is not shown, also for the means */
@@ -138,11 +130,9 @@ static void answer_medians(struct query_answer *answer, const struct answering *
 {
     const struct query *query = answering->query;
     const bool are_shown = survival->curve[0].shown > 0 && survival->curve[group].shown > 0;
-    char part[QUERY_NAME_BYTES];
     set_answer(answer, answering, &survival->median_difference[group], query->column.name);
-    (void)snprintf(part, sizeof part, "median, %s less %s", query_group_name(query, group),
-                   query_group_name(query, 0));
-    query_answer_name(answer, query, part);
+    query_part_name(answer->name, query, "median, %s less %s", query_group_name(query, group),
+                    query_group_name(query, 0));
     if (!are_shown) {
         (void)snprintf(answer->note, sizeof answer->note, "%s", refused);
     } else if (isnan(answer->value)) {
@@ -211,7 +201,7 @@ void answer_survival(struct query_answer *answer, const struct answering *answer
     if (cells.groups > 1) {
         const struct estimate p = {survival.log_rank_p, NAN, NAN, NAN, NAN};
         set_answer(answer, answering, &p, "p-value");
-        query_answer_name(answer, query, "log-rank test that the groups do not differ");
+        query_part_name(answer->name, query, "log-rank test that the groups do not differ");
         survival_say_test(answer, answering, &survival, &cells);
     }
 }

@@ -3,9 +3,10 @@
 
 #include "base/bytes.h"
 #include "base/decimal.h"
+#include "base/text.h"
 #include "estimate/cells.h"
 #include "query/query_advice.h"
-#include "query/query_answers_survival.h"
+#include "query/query_answers_notes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,6 @@ static bool say_few_deaths(char *note, size_t bytes, const struct survival_cells
     const double *own = cells->cell + group * (2 * cells->intervals + 1);
     const double needed = fmax(SURVIVAL_DEATHS_LEAST,
                                SURVIVAL_DEATHS_OVER_NOISE * sqrt(cells->variance * (double)half));
-    const size_t used = strlen(note);
     double deaths = 0;
     for (size_t j = 0; j < half; j++) {
         deaths += own[j];
@@ -27,10 +27,10 @@ static bool say_few_deaths(char *note, size_t bytes, const struct survival_cells
     if (!(deaths <= needed)) {
         return false;
     }
-    (void)snprintf(note + used, bytes - used,
-                   ": too few events: about %.0f in the first half of the time, and more than %.0f "
-                   "are needed",
-                   fmax(deaths, 0), ceil(needed));
+    text_add(note, bytes,
+             ": too few events: about %.0f in the first half of the time, and more than %.0f "
+             "are needed",
+             fmax(deaths, 0), ceil(needed));
     return true;
 }
 
@@ -53,7 +53,6 @@ static bool say_alike(char *note, size_t bytes, const struct answering *answerin
 {
     const double nearly = 0.9;
     const double *own = cells->cell + group * (2 * cells->intervals + 1);
-    const size_t used = strlen(note);
     size_t most = 0;
     for (size_t j = 0; j < cells->intervals; j++) {
         const bool is_more =
@@ -65,9 +64,9 @@ static bool say_alike(char *note, size_t bytes, const struct answering *answerin
         own[most] + own[cells->intervals + most] < nearly * records) {
         return false;
     }
-    (void)snprintf(note + used, bytes - used,
-                   ": nearly all times are in one interval, %.6g to %.6g, so there is no curve",
-                   most > 0 ? answering->query->edge[most - 1] : 0, answering->query->edge[most]);
+    text_add(note, bytes,
+             ": nearly all times are in one interval, %.6g to %.6g, so there is no curve",
+             most > 0 ? answering->query->edge[most - 1] : 0, answering->query->edge[most]);
     return true;
 }
 
@@ -76,7 +75,6 @@ static void say_lack(char *note, size_t bytes, const struct answering *answering
                      const struct survival_cells *cells, size_t group)
 {
     const double needed = query_records_needed(answering);
-    const size_t used = strlen(note);
     if (!(survival_records(cells, group) >= needed)) {
         query_say_enough(note, bytes, answering);
     } else if (!say_few_deaths(note, bytes, cells, group)) {
@@ -88,8 +86,8 @@ static void say_lack(char *note, size_t bytes, const struct answering *answering
                            lack.is_at_end ? "in the last interval" : "in the middle of the time",
                            lack.needed);
         }
-        (void)snprintf(
-            note + used, bytes - used,
+        text_add(
+            note, bytes,
             ": too few records are still under observation late in the time, for this noise%s; an "
             "earlier end would help",
             number);

@@ -68,15 +68,13 @@ const char *table_group(const struct query *query, size_t group)
 void table_place(struct query_answer *answer, const struct query *query, const char *variable,
                  const char *figure, size_t group)
 {
-    char part[QUERY_NAME_BYTES];
     const char *name = table_group(query, group);
     (void)snprintf(answer->table, sizeof answer->table, "%s", query->text);
     (void)snprintf(answer->variable, sizeof answer->variable, "%s", variable);
     (void)snprintf(answer->figure, sizeof answer->figure, "%s", figure);
     (void)snprintf(answer->group, sizeof answer->group, "%s", name);
-    (void)snprintf(part, sizeof part, "%s%s%s%s%.*s", variable, variable[0] == '\0' ? "" : ", ",
-                   figure, name[0] == '\0' ? "" : ", ", QUERY_TEXT_BYTES, name);
-    query_answer_name(answer, query, part);
+    query_part_name(answer->name, query, "%s%s%s%s%.*s", variable, variable[0] == '\0' ? "" : ", ",
+                    figure, name[0] == '\0' ? "" : ", ", QUERY_TEXT_BYTES, name);
 }
 
 /* What would be enough, if a figure is not given. */

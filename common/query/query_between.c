@@ -1,4 +1,5 @@
 #include "query/query_between.h"
+#include "base/text.h"
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -187,9 +188,8 @@ static void say_enough(char *more, size_t bytes, const struct query_effect *effe
     more[0] = '\0';
     (void)advice_say(more, bytes, &(struct advice){effect->factor, NAN});
     if (isfinite(effect->needed) && has_few) {
-        const size_t used = strlen(more);
-        (void)snprintf(
-            more + used, bytes - used,
+        text_add(
+            more, bytes,
             "; for the noise alone, a site of about %.0f records in cells that are alike would be "
             "enough",
             ceil(effect->needed));
@@ -358,10 +358,10 @@ static void withhold(struct query_effect *effect, struct between_site *site, siz
             site[i * count + k].low = NAN;
             site[i * count + k].high = NAN;
         }
-        (void)snprintf(effect[i].note + used, sizeof effect[i].note - used,
-                       "%sno intervals and no tests: hedgerow study intervals has not confirmed "
-                       "those by site of this kind with noise: gaussian",
-                       used > 0 ? "; " : "");
+        text_add(effect[i].note, sizeof effect[i].note,
+                 "%sno intervals and no tests: hedgerow study intervals has not confirmed "
+                 "those by site of this kind with noise: gaussian",
+                 used > 0 ? "; " : "");
     }
 }
 

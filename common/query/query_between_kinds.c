@@ -26,10 +26,8 @@ static void keep_apart(struct query_effect *effect, const struct between_site *s
 
 static void name_hazard(char name[static QUERY_NAME_BYTES], const struct query *query, size_t group)
 {
-    char part[QUERY_NAME_BYTES];
-    (void)snprintf(part, sizeof part, "hazard ratio up to %.6g, %s against %s", query->end,
-                   query_group_name(query, group), query_group_name(query, 0));
-    query_part_name(name, query, part);
+    query_part_name(name, query, "hazard ratio up to %.6g, %s against %s", query->end,
+                    query_group_name(query, group), query_group_name(query, 0));
 }
 
 /* Sites where many die have few left at the end, and are refused more often: those that are given are not like all. Where ten
@@ -140,9 +138,7 @@ static void name_slope(struct query_effect *effect, const struct query *query,
 {
     const char *ratio = regress_ratio(query);
     const char *unit = ratio != NULL ? ratio : "coefficient";
-    char part[QUERY_NAME_BYTES];
-    (void)snprintf(part, sizeof part, "%s, %s, %s", slope->variable, slope->row, unit);
-    query_part_name(effect->name, query, part);
+    query_part_name(effect->name, query, "%s, %s, %s", slope->variable, slope->row, unit);
     (void)snprintf(effect->unit, sizeof effect->unit, "%s", unit);
 }
 
@@ -196,7 +192,6 @@ static void name_figure(struct query_effect *effect, const struct query *query,
                         const struct query_variable *variable, size_t level)
 {
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
-    char part[QUERY_NAME_BYTES];
     (void)snprintf(effect->table, sizeof effect->table, "%s", query->text);
     (void)snprintf(effect->row, sizeof effect->row, "%s, %s", variable->column.name,
                    !is_number   ? variable->column.category[level]
@@ -204,8 +199,7 @@ static void name_figure(struct query_effect *effect, const struct query *query,
                                 : "median");
     (void)snprintf(effect->unit, sizeof effect->unit, "%s",
                    is_number ? variable->column.name : "share");
-    (void)snprintf(part, sizeof part, "%s", effect->row);
-    query_part_name(effect->name, query, part);
+    query_part_name(effect->name, query, "%s", effect->row);
 }
 
 enum status join_table1(struct query_effect *effect, struct between_site *site,

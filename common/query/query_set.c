@@ -17,8 +17,7 @@ enum status query_set_init(struct query_set *out, const char *const *text, size_
     }
     out->query = calloc(count, sizeof *out->query);
     if (out->query == NULL) {
-        why_set(why, "not enough memory for the questions");
-        return STATUS_NO_MEMORY;
+        return why_fail(why, STATUS_NO_MEMORY, "not enough memory for the questions");
     }
     out->count = count;
     out->written = count;

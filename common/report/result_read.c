@@ -18,9 +18,9 @@ struct reader {
 static void refuse(struct reader *reader, const char *key, const char *problem)
 {
     if (reader->status == STATUS_OK) {
-        why_set(reader->why, "%s: \"%s\" %s: not a result.json of this program", reader->name, key,
-                problem);
-        reader->status = STATUS_INVALID;
+        reader->status = why_fail(reader->why, STATUS_INVALID,
+                                  "%s: \"%s\" %s: not a result.json of this program", reader->name,
+                                  key, problem);
     }
 }
 

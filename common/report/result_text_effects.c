@@ -1,6 +1,7 @@
 /* result_text_effects.c - an effect by site as a paper's table, to be copied: the sites, their mean, how much they differ. */
 
 #include "base/decimal.h"
+#include "base/text.h"
 #include "report/result_text_private.h"
 
 #include <math.h>
@@ -75,9 +76,8 @@ void result_say_enough(char text[static RESULT_ENOUGH_BYTES], const struct resul
                        has_records ? ", or " : " would be enough");
     }
     if (has_records) {
-        const size_t used = strlen(text);
-        (void)snprintf(text + used, RESULT_ENOUGH_BYTES - used,
-                       "about %.0f records would be enough", ceil(effect->needed));
+        text_add(text, RESULT_ENOUGH_BYTES, "about %.0f records would be enough",
+                 ceil(effect->needed));
     } else if (text[0] == '\0' && isfinite(effect->needed)) {
         (void)snprintf(text, RESULT_ENOUGH_BYTES,
                        "it has the %.0f that do where cells hold alike numbers: some hold few%s",

@@ -68,10 +68,9 @@ enum status task_check(const struct job *job, const struct stage *stage, size_t 
     enum status status = STATUS_OK;
 
     if (round_records(stage) > record_count || job->records_least > record_count) {
-        why_set(why, "the job needs %llu records, its %s stage %llu; this site has fewer",
-                (unsigned long long)job_records_min(job), task_name(stage->task),
-                (unsigned long long)round_records(stage));
-        return STATUS_INVALID;
+        return why_refuse(why, "the job needs %llu records, its %s stage %llu; this site has fewer",
+                          (unsigned long long)job_records_min(job), task_name(stage->task),
+                          (unsigned long long)round_records(stage));
     }
     for (uint32_t within = 0; within < distinct && status == STATUS_OK; within++) {
         struct round_bounds ignored;

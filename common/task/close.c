@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "experts/linear_learner.h"
+#include "experts/hedge_play.h"
 
 #include <assert.h>
 #include <math.h>
@@ -155,7 +155,7 @@ enum status closing_tell_plays(struct outcome_round *round, const struct outcome
     for (size_t i = outcome->round_count - stage->rounds; i < outcome->round_count; i++) {
         plays[outcome->round[i].chosen]++;
     }
-    linear_learner_answer(answer, plays, k);
+    hedge_linear_answer(answer, plays, k);
     for (size_t i = 0; i < k && named <= PLAYS_NAMED_MAX && status == STATUS_OK; i++) {
         if (plays[i] > 0) {
             status = named < PLAYS_NAMED_MAX

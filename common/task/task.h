@@ -138,6 +138,7 @@ struct task_bounds {
     /** How many of the stage's experts are changed copies of another one, with the prior weight task_doubt; NULL: none. */
     size_t (*experts_changed)(const struct stage *stage);
 
+    /** How many numbers an answer has; NULL: round_stage_width. */
     size_t (*answer_count)(const struct round_asked *asked);
 
     /** How agents share a round out among them: round.h. NULL: they do not. */
@@ -172,7 +173,7 @@ const struct task_bounds *task_bounds(enum task task);
 size_t task_experts_of_fit(const struct stage *stage, size_t agent_count);
 
 /** Returns the prior weight, 0 .. 1, of an expert that is a changed copy of another one of the stage `maker`: by the noise on
- * the losses of the later stage that judges them (doubt.c). 1 where none does, or where one draws from exact losses. */
+ * the losses of the later stage that judges them (task_doubt). 1 where none does, or where one draws from exact losses. */
 double task_doubt(const struct job *job, const struct stage *maker);
 
 /* As many as a batch may have. */

@@ -33,9 +33,8 @@
 #include "account/renyi.h"
 #include "dp/mechanism.h"
 #include "dp/select_private.h"
-#include "experts/hedge_private.h"
+#include "experts/hedge_play.h"
 #include "experts/hedge_terms.h"
-#include "experts/linear_learner.h"
 
 #include <math.h>
 
@@ -194,7 +193,7 @@ static enum status linear_prepare(struct audit_harness *harness, struct why *why
         for (size_t i = 0; i < FIELD; i++) {
             x[i] = (i == 0) == (side == 0) ? 1 : -1;
         }
-        linear_learner_losses(harness->value[side], x, FIELD, GRID_BITS);
+        hedge_linear_losses(harness->value[side], x, FIELD, GRID_BITS);
     }
     return prepare(harness, HEDGE_RWM, FIELD, 1, why);
 }

@@ -41,7 +41,7 @@
 
 #include "lab/composition/pld_run.h"
 
-#include "account/normal.h"
+#include "account/law.h"
 #include "base/check.h"
 
 #include <float.h>
@@ -219,9 +219,9 @@ static double base_masses(double *p, double *q, const struct pld_part *part, dou
     double x = from / a + a / 2; /* the outcome, in standard deviations */
     double y = to / a + a / 2;
     double middle = x + (y - x) / 2;
-    *q = normal_interval(middle, y - x);
-    *p = normal_interval(middle - a, y - x);
-    return normal_error(middle, y - x) + normal_error(middle - a, y - x);
+    *q = law_normal(middle, y - x);
+    *p = law_normal(middle - a, y - x);
+    return law_normal_error(middle, y - x) + law_normal_error(middle - a, y - x);
 }
 
 /* The cell of losses [from, to] of the remove pair, 0 < sampling <= 1, put at grid cell i; turned

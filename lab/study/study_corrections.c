@@ -5,7 +5,7 @@
 #include "lab/study/study.h"
 
 #include "experts/hedge.h"
-#include "experts/linear_learner.h"
+#include "experts/hedge_play.h"
 #include "lab/study/study_audits.h"
 #include "learn/kernel_machine.h"
 #include "learn/online.h"
@@ -189,7 +189,7 @@ static void one_draw(struct study *study, const struct study_request *request)
     const double eta = 0.1;
     const double corner[2] = {1, -1};
     int64_t loss[2];
-    linear_learner_losses(loss, corner, 2, LOSS_BITS);
+    hedge_linear_losses(loss, corner, 2, LOSS_BITS);
     const double told[2] = {
         most_told(ldexp((double)loss[0], -LOSS_BITS), ldexp((double)loss[1], -LOSS_BITS), eta),
         most_told(corner[0], corner[1], eta)};

@@ -2,7 +2,7 @@
  * once or at each site; and their records behind it. */
 
 #include "base/check.h"
-#include "dp/schedule.h"
+#include "dp/filter.h"
 #include "lab/study/study_intervals.h"
 
 #include <math.h>
@@ -84,11 +84,11 @@ enum status intervals_noise_init(struct intervals_noise *out,
         return setting->shares > 0 ? noise_share_init(&out->share, of_steps, setting->shares)
                                    : noise_laplace_init(&out->laplace, of_steps);
     }
-    const struct schedule schedule = {
+    const struct filter_plan schedule = {
         .limit = {(uint64_t)(setting->epsilon * EPSILON_MICRO_ONE), DELTA_ATTO},
         .count = 1,
         .sampling_nano = 1000000000};
-    const enum status status = schedule_sigma(&sigma_micro, &schedule, NULL);
+    const enum status status = filter_sigma(&sigma_micro, &schedule, NULL);
     if (status != STATUS_OK) {
         return status;
     }

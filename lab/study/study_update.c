@@ -1,8 +1,8 @@
 #include "lab/study/study_update.h"
 
 #include "dp/encode.h"
+#include "dp/filter.h"
 #include "dp/mechanism.h"
-#include "dp/schedule.h"
 #include "learn/erm.h"
 #include "learn/metrics.h"
 #include "learn/moments.h"
@@ -47,12 +47,12 @@ static enum status prepare(struct noise *noise, const struct study_training *tra
         noise->deviation = sqrt(2) * (double)scale.numerator / (double)scale.denominator;
         return status != STATUS_OK ? status : noise_laplace_init(&noise->laplace, scale);
     }
-    const struct schedule schedule = {
+    const struct filter_plan schedule = {
         .limit = {.epsilon_micro = training->epsilon_micro, .delta_atto = training->delta_atto},
         .count = rounds,
         .sampling_nano = SAMPLING_NANO_ONE};
     uint64_t sigma = 0;
-    status = schedule_sigma(&sigma, &schedule, why);
+    status = filter_sigma(&sigma, &schedule, why);
     if (status == STATUS_OK) {
         status = mechanism_sigma(&scale, sensitivity, sigma, why);
     }

@@ -6,7 +6,7 @@
 
 #include "dp/ledger.h"
 #include "experts/hedge_play.h"
-#include "experts/hedge_private.h"
+#include "experts/hedge_terms.h"
 #include "tests/support/every_choice.h"
 
 #include <criterion/criterion.h>

@@ -8,11 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static size_t answer_count(const struct round_asked *asked)
-{
-    return round_stage_width(asked->stage);
-}
-
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
     const struct erm_problem problem = {.loss = asked->stage->loss,
@@ -111,7 +106,6 @@ const struct task_bounds task_bounds_fit = {.input = INPUT_NONE,
                                             .helps = HELP_RECORDS | HELP_LAMBDA | HELP_FEATURES,
                                             .rounds_differ = true,
                                             .experts = task_experts_of_fit,
-                                            .answer_count = answer_count,
                                             .bounds = bounds,
                                             .need = need,
                                             .describe = describe};

@@ -24,8 +24,8 @@ static enum status bounds(struct round_bounds *out, const struct round_asked *as
     const bool drawn = trust_of(asked->job)->exact_answers;
     const uint64_t records = (uint64_t)asked->stage->batch * (drawn ? asked->stage->rounds : 1);
     if (records > (uint64_t)ENCODE_MAX >> asked->stage->grid_bits) {
-        why_set(asked->why, "a batch's losses overflow: lower batch or grid_bits");
-        return STATUS_INVALID;
+        return why_fail(asked->why, STATUS_INVALID,
+                        "a batch's losses overflow: lower batch or grid_bits");
     }
     out->low = 0;
     out->high = (int64_t)(records << asked->stage->grid_bits);
@@ -137,8 +137,8 @@ static enum status describe_losses(struct terms *terms, const struct terms_setti
 /* Epochs pick on the last whole segment; the others on all rounds of the last game. */
 static double best_of_play(const struct stage *stage, size_t experts)
 {
-    const struct hedge_run *game =
-        &losses_stage(stage)->plays.game[losses_stage(stage)->plays.game_count - 1];
+    const struct losses_stage *own = losses_stage(stage);
+    const struct hedge_run *game = &own->plays.game[own->plays.game_count - 1];
     const double lead = TERMS_LEAD * (double)game->one;
     const double last = (double)game->last_micro * 1e-6 / (2 * (double)game->moved);
     const double draw = (double)game->draw_micro * 1e-6 / (2 * (double)game->sensitivity);
@@ -159,6 +159,7 @@ static enum status describe_play(struct terms *terms, const struct terms_setting
                                  struct why *why)
 {
     const struct stage *stage = setting->stage;
+    const struct losses_stage *own = losses_stage(stage);
     const struct hedge_problem problem = {.experts = setting->experts,
                                           .rounds = (uint64_t)stage->rounds + 1};
     struct hedge_plan free_plan;
@@ -168,15 +169,11 @@ static enum status describe_play(struct terms *terms, const struct terms_setting
         return status == STATUS_OK ? STATUS_NO_MEMORY : status;
     }
     terms->best_chance = best_of_play(stage, setting->experts);
-    terms->regret = fmin(losses_stage(stage)->plays.plan.regret_bound +
-                             losses_stage(stage)->plays.plan.cap_probability,
-                         1);
-    terms->regret_free =
-        losses_stage(stage)->doubling ? play_bound(setting, 0) : free_plan.regret_bound;
+    terms->regret = fmin(own->plays.plan.regret_bound + own->plays.plan.cap_probability, 1);
+    terms->regret_free = own->doubling ? play_bound(setting, 0) : free_plan.regret_bound;
     (void)snprintf(line->what, sizeof line->what,
                    "the expert played, of %zu%s: regret that privacy adds to the bound",
-                   setting->experts,
-                   losses_stage(stage)->doubling ? ", anew after 1, 2, 4, .. rounds" : "");
+                   setting->experts, own->doubling ? ", anew after 1, 2, 4, .. rounds" : "");
     (void)snprintf(line->unit, sizeof line->unit, "loss");
     line->bar = fmax(terms->regret - terms->regret_free, 0);
     line->noise_to_signal = line->bar / TERMS_TENTH;

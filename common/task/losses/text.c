@@ -96,6 +96,7 @@ static enum status set_forecasters(const struct drafting *drafting, size_t index
 {
     const struct draft_losses *draft = draft_own(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
+    struct losses_stage *losses = losses_stage(stage);
     const size_t width = round_width(drafting->job);
     enum status status = STATUS_OK;
 
@@ -107,27 +108,24 @@ static enum status set_forecasters(const struct drafting *drafting, size_t index
                                   "give one number, and the label has several classes: remove "
                                   "them");
     }
-    losses_stage(stage)->forecaster =
-        calloc(draft->forecaster_count, sizeof *losses_stage(stage)->forecaster);
-    losses_stage(stage)->forecaster_weights =
-        calloc(draft->forecaster_count * width, sizeof *losses_stage(stage)->forecaster_weights);
-    if (losses_stage(stage)->forecaster == NULL ||
-        losses_stage(stage)->forecaster_weights == NULL) {
+    losses->forecaster = calloc(draft->forecaster_count, sizeof *losses->forecaster);
+    losses->forecaster_weights =
+        calloc(draft->forecaster_count * width, sizeof *losses->forecaster_weights);
+    if (losses->forecaster == NULL || losses->forecaster_weights == NULL) {
         return STATUS_NO_MEMORY;
     }
-    losses_stage(stage)->forecaster_count = draft->forecaster_count;
+    losses->forecaster_count = draft->forecaster_count;
     for (size_t i = 0; i < draft->forecaster_count && status == STATUS_OK; i++) {
-        memcpy(losses_stage(stage)->forecaster[i], draft->forecaster[i].name, JOB_NAME_BYTES);
+        memcpy(losses->forecaster[i], draft->forecaster[i].name, JOB_NAME_BYTES);
         for (size_t j = 0; j < i && status == STATUS_OK; j++) {
-            if (strcmp(losses_stage(stage)->forecaster[i], losses_stage(stage)->forecaster[j]) ==
-                0) {
+            if (strcmp(losses->forecaster[i], losses->forecaster[j]) == 0) {
                 status =
                     refuse_forecasters(drafting, index, "holds one name twice: give each its own");
             }
         }
         if (status == STATUS_OK) {
-            status = fill_forecaster(losses_stage(stage)->forecaster_weights + i * width, drafting,
-                                     index, &draft->forecaster[i]);
+            status = fill_forecaster(losses->forecaster_weights + i * width, drafting, index,
+                                     &draft->forecaster[i]);
         }
     }
     return status;
@@ -137,20 +135,19 @@ static enum status set_forecasters(const struct drafting *drafting, size_t index
 static enum status prepare_games(const struct drafting *drafting, size_t index)
 {
     struct stage *stage = &drafting->job->stage[index];
+    struct losses_stage *own = losses_stage(stage);
     if (job_experts_at(drafting->job, index, 1) < 2) {
         return stage_refuse(drafting, index, "task",
                             "has one expert, and nothing to choose: add lambdas or shifts");
     }
-    if (losses_stage(stage)->doubling && stage->strategy == STRATEGY_EPOCHS) {
+    if (own->doubling && stage->strategy == STRATEGY_EPOCHS) {
         return stage_refuse(drafting, index, "horizon",
                             "is for strategies whose eta follows from the number of rounds; epochs "
                             "picks anew when they have doubled, and never knows it: remove it");
     }
-    losses_stage(stage)->plays.game_count =
-        losses_stage(stage)->doubling ? hedge_segment_count(stage->rounds) : 1;
-    losses_stage(stage)->plays.game =
-        calloc(losses_stage(stage)->plays.game_count, sizeof *losses_stage(stage)->plays.game);
-    return losses_stage(stage)->plays.game == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    own->plays.game_count = own->doubling ? hedge_segment_count(stage->rounds) : 1;
+    own->plays.game = calloc(own->plays.game_count, sizeof *own->plays.game);
+    return own->plays.game == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 /* Whole batches that a pass over that many records has, as many as a stage may have rounds. */

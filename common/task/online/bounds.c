@@ -38,26 +38,20 @@ static struct round_rows rows(const struct stage *stage, uint32_t within)
     return (struct round_rows){first, time_of(stage, within) - first};
 }
 
-static size_t answer_count(const struct round_asked *asked)
-{
-    return round_stage_width(asked->stage);
-}
-
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
+    const struct online_stage *own = online_stage(asked->stage);
     const uint64_t time = time_of(asked->stage, asked->within);
     uint64_t sensitivity = 0;
     uint64_t range = 0;
-    enum status status =
-        online_sensitivity_l1(&online_stage(asked->stage)->stream, time, &sensitivity, asked->why);
+    enum status status = online_sensitivity_l1(&own->stream, time, &sensitivity, asked->why);
     if (status == STATUS_OK) {
-        status = online_range(&online_stage(asked->stage)->stream, time, &range, asked->why);
+        status = online_range(&own->stream, time, &range, asked->why);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    const double factor =
-        online_stream_factor(&online_stage(asked->stage)->stream, asked->stage->rounds);
+    const double factor = online_stream_factor(&own->stream, asked->stage->rounds);
     /* Below 2^53 times 52. */
     out->sensitivity = (uint64_t)ceil((double)sensitivity * factor * (1 + 2 * DBL_EPSILON));
     out->high = (int64_t)range;
@@ -100,7 +94,6 @@ const struct task_bounds task_bounds_online = {.input = INPUT_NONE,
                                                .time_is_public = true,
                                                .rows = rows,
                                                .experts = experts,
-                                               .answer_count = answer_count,
                                                .bounds = bounds,
                                                .need = need,
                                                .describe = describe};

@@ -63,14 +63,14 @@ static enum status build_kernel(const struct drafting *drafting, size_t index)
     const struct draft_predict *own = draft_own(drafting, index);
     const struct draft_kernel *draft = &own->kernel;
     struct stage *stage = &drafting->job->stage[index];
+    struct predict_stage *predict = predict_stage(stage);
     struct why why = {{0}};
 
-    predict_stage(stage)->kernel =
-        (struct kernel){.kind = (enum kernel_kind)(KERNEL_GAUSSIAN + draft->kind),
-                        .degree = draft->degree,
-                        .rate = draft->gamma,
-                        .offset = draft->offset};
-    const bool polynomial = predict_stage(stage)->kernel.kind == KERNEL_POLYNOMIAL;
+    predict->kernel = (struct kernel){.kind = (enum kernel_kind)(KERNEL_GAUSSIAN + draft->kind),
+                                      .degree = draft->degree,
+                                      .rate = draft->gamma,
+                                      .offset = draft->offset};
+    const bool polynomial = predict->kernel.kind == KERNEL_POLYNOMIAL;
     for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
         bool there = stage_has(drafting, index, rule[i].key);
         if (there && rule[i].of_polynomial != polynomial) {
@@ -83,7 +83,7 @@ static enum status build_kernel(const struct drafting *drafting, size_t index)
                                            : "is missing: add it, for example `gamma: 1`");
         }
     }
-    return kernel_check(predict_stage(stage)->kernel, &why) == STATUS_OK
+    return kernel_check(predict->kernel, &why) == STATUS_OK
                ? STATUS_OK
                : stage_refuse(drafting, index, "kernel", why.text);
 }
@@ -102,28 +102,26 @@ static enum status build_points(const struct drafting *drafting, size_t index)
 {
     const struct draft_predict *draft = draft_own(drafting, index);
     struct stage *stage = &drafting->job->stage[index];
+    struct predict_stage *own = predict_stage(stage);
     const struct schema *schema = &stage->schema;
     const size_t d = schema_feature_count(schema);
     struct features *features = NULL;
     struct why why = {{0}};
     double *value = calloc(schema_value_count(schema), sizeof *value);
 
-    predict_stage(stage)->point_count = draft->point_count;
-    predict_stage(stage)->point =
-        calloc(predict_stage(stage)->point_count * d, sizeof *predict_stage(stage)->point);
-    predict_stage(stage)->point_name =
-        calloc(predict_stage(stage)->point_count, sizeof *predict_stage(stage)->point_name);
-    enum status status = value == NULL || predict_stage(stage)->point == NULL ||
-                                 predict_stage(stage)->point_name == NULL
+    own->point_count = draft->point_count;
+    own->point = calloc(own->point_count * d, sizeof *own->point);
+    own->point_name = calloc(own->point_count, sizeof *own->point_name);
+    enum status status = value == NULL || own->point == NULL || own->point_name == NULL
                              ? STATUS_NO_MEMORY
                              : features_new(&features, schema, &why);
-    for (size_t i = 0; status == STATUS_OK && i < predict_stage(stage)->point_count; i++) {
+    for (size_t i = 0; status == STATUS_OK && i < own->point_count; i++) {
         char path[CONFIG_PATH_BYTES];
         (void)snprintf(path, sizeof path, "stages[%zu].points[%zu]", index, i);
         status = job_row_read(value, drafting, path, &draft->point[i]);
         if (status == STATUS_OK) {
-            features_apply(features, predict_stage(stage)->point + i * d, value);
-            name_point(predict_stage(stage)->point_name[i], &draft->point[i]);
+            features_apply(features, own->point + i * d, value);
+            name_point(own->point_name[i], &draft->point[i]);
         }
     }
     features_free(features);

@@ -41,38 +41,38 @@ static enum status need(struct work_need *out, const struct work_view *view)
 }
 
 /* A mean's numerator is divided by the records that match; how many is not public. */
-static enum status describe_mean(struct terms *terms, const struct query *query,
-                                 const struct query_noise *noise, double step, double records)
+static enum status describe_mean(const struct query_asking *asking)
 {
-    struct terms_line *line = terms_add_line(terms);
+    const struct query *query = asking->query;
+    struct terms_line *line = terms_add_line(asking->terms);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
     const double width = query->high - query->low;
-    const double matching = query->is_partial ? records / 2 : records;
+    const double matching = query->is_partial ? asking->records / 2 : asking->records;
     const double ratio = query->is_partial ? 0.5 : 0;
-    char group[QUERY_NEEDED_BYTES];
-    const char *half = query->is_partial ? ", if half of the records match" : "";
     (void)snprintf(line->unit, sizeof line->unit, "%s", query->column.name);
-    line->noise = width * step * query_noise_deviation(noise) * sqrt(1 + ratio * ratio) / matching;
-    line->bar = width * step * query_noise_bar(noise, ratio, TERMS_BAR_MISSES) / matching;
+    line->noise = width * asking->deviation * sqrt(1 + ratio * ratio) / matching;
+    line->bar =
+        width * asking->step * query_noise_bar(asking->noise, ratio, TERMS_BAR_MISSES) / matching;
     line->noise_to_signal = line->bar / (TERMS_TENTH * width);
     line->measure = "the 95 % bar is a tenth of the column's public range";
-    query_say_needed(group, "a group", matching * line->noise_to_signal, 0, true);
-    (void)snprintf(line->what, sizeof line->what, "%s%s; %s", query->text, half, group);
+    (void)snprintf(line->what, sizeof line->what, "%s%s", query->text,
+                   query->is_partial ? ", if half of the records match" : "");
+    query_say_needed(line, "a group", matching * line->noise_to_signal, 0, true);
     return STATUS_OK;
 }
 
 /* The interval that exact counts leave, whose noise may have been anything within the bar: of values that are even over the
  * range. */
-static enum status describe_quantile(struct terms *terms, const struct query *query, double bar,
-                                     double records, double needed)
+static enum status describe_quantile(const struct query_asking *asking, double bar, double needed)
 {
-    const double matching = query->is_partial ? records / 2 : records;
+    const struct query *query = asking->query;
+    const double matching = query->is_partial ? asking->records / 2 : asking->records;
     const struct column *column = &query->column;
     const double low = column->centre - column->half_width;
+    const struct query_group all = {.who = "a group", .column = TERMS_OF_ALL};
     struct bisection bisection;
-    char of[QUERY_TEXT_BYTES];
     bisection_init(&bisection, low, low + 2 * column->half_width);
     for (uint32_t i = 0; i < query->rounds; i++) {
         const double share =
@@ -80,46 +80,41 @@ static enum status describe_quantile(struct terms *terms, const struct query *qu
         bisection_observe(&bisection, (int64_t)(share * matching * QUANTILE_STEPS),
                           bar * QUANTILE_STEPS);
     }
-    const double half =
-        (predicate_value(column, bisection.bar_high) - predicate_value(column, bisection.bar_low)) /
-        2;
-    (void)snprintf(of, sizeof of, "quantile, of values that are even over the range%s",
-                   query->is_partial ? ", if half of the records match" : "");
-    return query_add_half(terms, query,
-                          &(struct query_half){.of = of,
-                                               .unit = column->name,
-                                               .measure = "half of the interval is a tenth",
-                                               .width = half,
-                                               .most = TERMS_TENTH,
-                                               .group = needed,
-                                               .is_beside = true,
-                                               .row = "quantile, of even values",
-                                               .column = TERMS_OF_ALL});
+    const double width =
+        predicate_value(column, bisection.bar_high) - predicate_value(column, bisection.bar_low);
+    const struct query_half half = {"quantile, of even values",
+                                    column->name,
+                                    "half of the interval is a tenth",
+                                    width / 2,
+                                    TERMS_TENTH,
+                                    needed,
+                                    true};
+    return query_add_half(asking, &half, &all, "quantile, of values that are even over the range%s",
+                          query->is_partial ? ", if half of the records match" : "");
 }
 
-static enum status describe_counts(struct terms *terms, const struct query *query,
-                                   const struct query_noise *noise, double step, double records)
+static enum status describe_counts(const struct query_asking *asking)
 {
+    const struct query *query = asking->query;
     const bool is_quantile = query->kind == QUERY_QUANTILE;
-    char group[QUERY_NEEDED_BYTES];
-    struct terms_line *line = terms_add_line(terms);
+    struct terms_line *line = terms_add_line(asking->terms);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
     (void)snprintf(line->unit, sizeof line->unit, "records");
-    line->noise = step * query_noise_deviation(noise);
+    line->noise = asking->deviation;
     line->bar =
-        step * query_noise_bar(noise, 0, TERMS_BAR_MISSES / (is_quantile ? query->rounds : 1));
-    line->noise_to_signal = line->bar / (TERMS_TENTH * records);
+        asking->step *
+        query_noise_bar(asking->noise, 0, TERMS_BAR_MISSES / (is_quantile ? query->rounds : 1));
+    line->noise_to_signal = line->bar / (TERMS_TENTH * asking->records);
     line->measure = "the 95 % bar is a tenth of the records";
     /* A count says something where it cannot be none. */
     const double needed = is_quantile ? line->bar / TERMS_TENTH : line->bar;
-    query_say_needed(group, "a group", needed, 0, true);
-    (void)snprintf(line->what, sizeof line->what, "%s%s; %s", query->text,
+    (void)snprintf(line->what, sizeof line->what, "%s%s", query->text,
                    is_quantile                      ? ": each round's count"
                    : query->kind == QUERY_HISTOGRAM ? ": each cell"
-                                                    : "",
-                   group);
+                                                    : "");
+    query_say_needed(line, "a group", needed, 0, true);
     query_place(line, query, "", TERMS_OF_NONE, 0, 0);
     line->place.question *= is_quantile;
     if (!is_quantile) {
@@ -127,13 +122,11 @@ static enum status describe_counts(struct terms *terms, const struct query *quer
     }
     /* For a round, either side: query_run_observe. */
     const double side = fmin(2 * TERMS_BAR_MISSES / query->rounds, 0.5);
-    return describe_quantile(terms, query, step * query_noise_bar(noise, 0, side), records, needed);
+    return describe_quantile(asking, asking->step * query_noise_bar(asking->noise, 0, side),
+                             needed);
 }
 
-typedef enum status (*describer)(struct terms *terms, const struct query *query,
-                                 const struct query_noise *noise, double step, double records);
-
-static const describer describers[QUERY_KINDS] = {
+static enum status (*const describers[QUERY_KINDS])(const struct query_asking *asking) = {
     [QUERY_COUNT] = describe_counts,           [QUERY_MEAN] = describe_mean,
     [QUERY_HISTOGRAM] = describe_counts,       [QUERY_QUANTILE] = describe_counts,
     [QUERY_SURVIVAL] = query_terms_survival,   [QUERY_CROSSTAB] = query_terms_crosstab,
@@ -142,19 +135,27 @@ static const describer describers[QUERY_KINDS] = {
     [QUERY_REGRESS] = query_terms_regress,     [QUERY_CONCORDANCE] = query_terms_evaluate,
 };
 
-static enum status describe_sites(struct terms *terms, const struct terms_setting *setting,
-                                  double step, struct why *why)
+/* What each question tells of all agents' sum; by_site: of each agent's own answer. */
+static enum status describe_all(struct terms *terms, const struct terms_setting *setting,
+                                bool by_site, struct why *why)
 {
-    const struct query_set *set = &query_stage(setting->stage)->queries;
-    struct terms_setting one = *setting;
+    const struct stage *stage = setting->stage;
+    const struct query_set *set = &query_stage(stage)->queries;
+    struct terms_setting of = *setting;
     struct query_noise noise = {0};
-    one.agents = 1;
-    enum status status = terms_noise(&noise, &one, 0, why);
+    of.agents = by_site ? 1 : setting->agents;
+    enum status status = terms_noise(&noise, &of, 0, why);
+    struct query_asking asking = {.terms = terms,
+                                  .noise = &noise,
+                                  .step = ldexp(1, -(int)stage->grid_bits),
+                                  .records = (double)of.agents * (double)stage->batch};
+    asking.deviation = asking.step * query_noise_deviation(&noise);
     for (size_t i = 0; i < set->count && status == STATUS_OK; i++) {
-        if (query_effect_count(&set->query[i]) > 0) {
-            status =
-                query_terms_site(terms, &set->query[i], &noise, step,
-                                 &(struct terms_sites){setting->stage->batch, setting->agents});
+        asking.query = &set->query[i];
+        if (!by_site) {
+            status = describers[asking.query->kind](&asking);
+        } else if (query_effect_count(asking.query) > 0) {
+            status = query_terms_site(&asking, setting->agents);
         }
     }
     return status;
@@ -163,17 +164,9 @@ static enum status describe_sites(struct terms *terms, const struct terms_settin
 static enum status describe(struct terms *terms, const struct terms_setting *setting,
                             struct why *why)
 {
-    const struct stage *stage = setting->stage;
-    const double step = ldexp(1, -(int)stage->grid_bits);
-    const double records = (double)setting->agents * (double)stage->batch;
-    struct query_noise noise = {0};
-    enum status status = terms_noise(&noise, setting, 0, why);
-    for (size_t i = 0; i < query_stage(stage)->queries.count && status == STATUS_OK; i++) {
-        const struct query *query = &query_stage(stage)->queries.query[i];
-        status = describers[query->kind](terms, query, &noise, step, records);
-    }
-    return status == STATUS_OK && stage->by_site ? describe_sites(terms, setting, step, why)
-                                                 : status;
+    const enum status status = describe_all(terms, setting, false, why);
+    return status == STATUS_OK && setting->stage->by_site ? describe_all(terms, setting, true, why)
+                                                          : status;
 }
 
 /* The bisections of quantiles begin at the columns' public ranges. */

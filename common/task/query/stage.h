@@ -20,57 +20,80 @@ struct query_stage {
     size_t score_count;
 };
 
-/* Half of an interval that is to be expected, in a line of a plan. */
-struct query_half {
-    const char *of; /* "AUC, if a fifth have the event" */
-    const char *unit;
-    const char *measure;
-    double width;    /* NAN: not given */
-    double most;     /* that makes a ratio of one */
-    double group;    /* the fewest records of a group that has it; NAN: no number would do */
-    bool is_beside;  /* another figure is the question's main one: this one warns of nothing */
-    double has;      /* about the records of such a group; 0: not told */
-    const char *who; /* needs these; NULL: "a group" */
-    const char *row; /* of the question's table */
-    enum terms_of column;
+/* What is known of a question before it is asked, and whose lines tell it. */
+struct query_asking {
+    struct terms *terms;
+    const struct query *query;
+    const struct query_noise *noise; /* on a cell; unit: grid steps */
+    double step;                     /* of the grid; unit: records */
+    double records;                  /* of all agents */
+    double deviation;                /* of the noise on a cell; unit: records */
 };
 
-/** Adds a line of a width to expect. Returns NULL where there is no memory. */
-struct terms_line *query_add_expected(struct terms *terms);
+/** Adds the line of the noise on a cell. taken: what the question's widths take, or NULL. format: the cells, behind the
+ * question. Returns NULL where there is no memory. */
+struct terms_line *query_add_cell(const struct query_asking *asking, const char *taken,
+                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/** Adds the line of half of an interval. Fails with STATUS_NO_MEMORY. */
-MUST_USE enum status query_add_half(struct terms *terms, const struct query *query,
-                                    const struct query_half *half);
+/* A width to expect, and who needs how many records for it. */
+struct query_width {
+    const char *row; /* of the question's table */
+    enum terms_of column;
+    const char *unit;
+    const char *who; /* "a group"; NULL: how many is not told */
+    double needs;    /* the fewest records; NAN: no number would do */
+    double has;      /* about so many records; 0: not told */
+    bool is_given;   /* else `who` has too few */
+};
+
+/** Adds the line of a width. format: what it is, behind the question and before what it needs. Returns NULL where there is no
+ * memory. */
+struct terms_line *query_add_width(const struct query_asking *asking,
+                                   const struct query_width *width, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A group that a width is told of: its words after a figure's, and whether the question's main figure is among its own. */
 struct query_group {
     const char *where; /* " in a group of a tenth of the records" */
-    double has;        /* records */
+    double has;        /* records; 0: not told */
     bool is_beside;
-    const char *who; /* needs records: as query_half's */
+    const char *who; /* needs records: "a group" */
     enum terms_of column;
 };
 
-/* Half of the interval of a number of records, by the noise alone. */
+/* Half of an interval that is to be expected, in a line of a plan. */
+struct query_half {
+    const char *row; /* of the question's table */
+    const char *unit;
+    const char *measure;
+    double width;   /* NAN: not given */
+    double most;    /* that makes a ratio of one */
+    double needs;   /* the fewest records of a group that has it; NAN: no number would do */
+    bool is_beside; /* another figure is the question's main one: this one warns of nothing */
+};
+
+/** Adds the line of half of an interval. format: what of, "AUC, if a fifth have the event". Fails with STATUS_NO_MEMORY. */
+MUST_USE enum status query_add_half(const struct query_asking *asking,
+                                    const struct query_half *half, const struct query_group *group,
+                                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Half of the interval of a number of records, by the noise alone. A count whose bar is wider than all records is refused, as
+ * query_tell_count has it. */
 struct query_counted {
-    const char *of;  /* "the number of records of a group" */
+    const char *row; /* of the question's table */
     const char *who; /* "a group": which says something from this many records on */
     double half;
-    const char *row; /* of the question's table */
     enum terms_of column;
-    double records; /* of all: a count whose bar is wider is refused, as query_tell_count has it */
 };
 
-/** Adds the line. Fails likewise. */
-MUST_USE enum status query_add_count(struct terms *terms, const struct query *query,
-                                     const struct query_counted *counted);
+/** Adds the line. format: "the number of records of a group". Fails likewise. */
+MUST_USE enum status query_add_count(const struct query_asking *asking,
+                                     const struct query_counted *counted, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-enum { QUERY_NEEDED_BYTES = 128 };
-
-/** Writes how many records somebody ("a group") needs, for the end of a line; and, where the interval is not given, how many
- * there are. */
-void query_say_needed(char text[static QUERY_NEEDED_BYTES], const char *who, double needed,
-                      double has, bool is_given);
+/** Appends to a line how many records somebody ("a group") needs; and, where the interval is not given, how many there are. */
+void query_say_needed(struct terms_line *line, const char *who, double needed, double has,
+                      bool is_given);
 
 /** Puts a line into the question's table. row: "" of the noise on a cell. */
 void query_place(struct terms_line *line, const struct query *query, const char *row,
@@ -79,42 +102,18 @@ void query_place(struct terms_line *line, const struct query *query, const char 
 /** Names the row of a coefficient; NULL: of the intercept. */
 void query_name_term(char row[static TERMS_ROW_BYTES], const struct query_variable *variable);
 
-/** Appends it to a line. */
-void query_append_needed(struct terms_line *line, const char *needed);
+/** Add the lines of a kind of question, evaluate's also of a concordance: terms.h. Fail with STATUS_NO_MEMORY. */
+MUST_USE enum status query_terms_survival(const struct query_asking *asking);
+MUST_USE enum status query_terms_crosstab(const struct query_asking *asking);
+MUST_USE enum status query_terms_table1(const struct query_asking *asking);
+MUST_USE enum status query_terms_evaluate(const struct query_asking *asking);
+MUST_USE enum status query_terms_correlate(const struct query_asking *asking);
+MUST_USE enum status query_terms_pca(const struct query_asking *asking);
+MUST_USE enum status query_terms_regress(const struct query_asking *asking);
 
-/** Add the lines of a kind of question, evaluate's also of a concordance: terms.h. step: of the grid; records: of all agents. Fail
- * with STATUS_NO_MEMORY. */
-MUST_USE enum status query_terms_survival(struct terms *terms, const struct query *query,
-                                          const struct query_noise *noise, double step,
-                                          double records);
-MUST_USE enum status query_terms_crosstab(struct terms *terms, const struct query *query,
-                                          const struct query_noise *noise, double step,
-                                          double records);
-MUST_USE enum status query_terms_table1(struct terms *terms, const struct query *query,
-                                        const struct query_noise *noise, double step,
-                                        double records);
-MUST_USE enum status query_terms_evaluate(struct terms *terms, const struct query *query,
-                                          const struct query_noise *noise, double step,
-                                          double records);
-MUST_USE enum status query_terms_correlate(struct terms *terms, const struct query *query,
-                                           const struct query_noise *noise, double step,
-                                           double records);
-MUST_USE enum status query_terms_pca(struct terms *terms, const struct query *query,
-                                     const struct query_noise *noise, double step, double records);
-MUST_USE enum status query_terms_regress(struct terms *terms, const struct query *query,
-                                         const struct query_noise *noise, double step,
-                                         double records);
-
-/* Sites of equal size. */
-struct terms_sites {
-    double records; /* of one */
-    size_t count;
-};
-
-/** Adds what a question tells of each site alone, and of their mean if sites are alike. noise: of one site. Fails likewise. */
-MUST_USE enum status query_terms_site(struct terms *terms, const struct query *query,
-                                      const struct query_noise *noise, double step,
-                                      const struct terms_sites *sites);
+/** Adds what a question tells of each site alone, and of the mean of so many sites of equal size if they are alike. asking: of
+ * one site. Fails likewise. */
+MUST_USE enum status query_terms_site(const struct query_asking *asking, size_t sites);
 
 /** Returns it; CHECKs the task. */
 static inline struct query_stage *query_stage(const struct stage *stage)

@@ -6,84 +6,73 @@
 #include "task/task.h"
 
 #include <math.h>
-#include <stdio.h>
+
+/* The variance of the noise of all parts together. */
+static double variance_of(const struct query_asking *asking)
+{
+    return (double)asking->query->parts * asking->deviation * asking->deviation;
+}
 
 /* The noise's part of the sums, and of the number of records in which nothing is missing. */
-static enum status describe_sums(struct terms *terms, const struct query *query,
-                                 const struct query_noise *noise, double step, double records)
+static enum status describe_sums(const struct query_asking *asking)
 {
-    const double deviation = step * query_noise_deviation(noise);
-    struct terms_line *cell = terms_add_line(terms);
-    if (cell == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu sums", query->text,
-                   query->cell_count);
-    (void)snprintf(cell->unit, sizeof cell->unit, "records");
-    cell->noise = deviation;
-    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES);
-    query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
-    cell->place.taken = "values spread by a sixth of their range";
-    return query_add_count(terms, query,
-                           &(struct query_counted){
-                               "the number of records in which no column is missing", "that",
-                               correlate_expect_count((double)query->parts * deviation * deviation),
-                               "records without a gap", TERMS_OF_ALL, records});
+    const struct query_counted counted = {
+        "records without a gap", "that", correlate_expect_count(variance_of(asking)), TERMS_OF_ALL};
+    return query_add_cell(asking, "values spread by a sixth of their range", "each of %zu sums",
+                          asking->query->cell_count) != NULL
+               ? query_add_count(asking, &counted,
+                                 "the number of records in which no column is missing")
+               : STATUS_NO_MEMORY;
 }
 
 /* For two columns as correlate_plan's. */
-enum status query_terms_correlate(struct terms *terms, const struct query *query,
-                                  const struct query_noise *noise, double step, double records)
+enum status query_terms_correlate(const struct query_asking *asking)
 {
-    const double deviation = sqrt((double)query->parts) * step *
-                             query_noise_deviation(noise); /* of all parts together */
-    const struct correlate_public known = {.records = records, .variance = deviation * deviation};
+    const double records = asking->records;
+    const struct correlate_public known = {.records = records, .variance = variance_of(asking)};
     double fewest = NAN;
-    const double half = correlate_expect(&fewest, &known, query->fourth);
-    const enum status status = describe_sums(terms, query, noise, step, records);
-    struct terms_line *line = status == STATUS_OK ? query_add_expected(terms) : NULL;
-    char needed[QUERY_NEEDED_BYTES];
+    const double half = correlate_expect(&fewest, &known, asking->query->fourth);
+    enum status status = describe_sums(asking);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct terms_line *line = query_add_width(
+        asking,
+        &(struct query_width){"correlation of 0", TERMS_OF_ALL, "correlation", "that", fewest,
+                              records, !isnan(half)},
+        "half of the 95 %% interval of a correlation of 0, of values that spread by a sixth of the "
+        "range");
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    query_say_needed(needed, "that", fewest, records, !isnan(half));
-    (void)snprintf(
-        line->what, sizeof line->what,
-        "%s: half of the 95 %% interval of a correlation of 0, of values that spread by a "
-        "sixth of the range; %s",
-        query->text, needed);
-    (void)snprintf(line->unit, sizeof line->unit, "correlation");
     line->bar = half;
-    query_place(line, query, "correlation of 0", TERMS_OF_ALL, records, fewest);
     line->noise_to_signal = isnan(half) ? 2 : half / (2 * TERMS_TENTH);
     line->measure = "half of the interval is a fifth";
     return STATUS_OK;
 }
 
 /* How far the noise and the sampling move a component's share, of columns as correlate_plan's. */
-enum status query_terms_pca(struct terms *terms, const struct query *query,
-                            const struct query_noise *noise, double step, double records)
+enum status query_terms_pca(const struct query_asking *asking)
 {
-    const double deviation = sqrt((double)query->parts) * step *
-                             query_noise_deviation(noise); /* of all parts together */
-    const struct correlate_public known = {.records = records, .variance = deviation * deviation};
+    const double records = asking->records;
+    const struct correlate_public known = {.records = records, .variance = variance_of(asking)};
     double fewest = NAN;
-    const double edge = pca_expect(&fewest, &known, query->variable_count);
-    const enum status status = describe_sums(terms, query, noise, step, records);
-    struct terms_line *line = status == STATUS_OK ? terms_add_line(terms) : NULL;
-    char needed[QUERY_NEEDED_BYTES];
+    const double edge = pca_expect(&fewest, &known, asking->query->variable_count);
+    enum status status = describe_sums(asking);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct terms_line *line = query_add_width(
+        asking,
+        &(struct query_width){"explained share moves by (no interval)", TERMS_OF_ALL, "share",
+                              "that", fewest, records, !(records < fewest)},
+        "how far an explained share moves, of values that spread by a sixth of the range (shares "
+        "and loadings have no interval)");
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    query_say_needed(needed, "that", fewest, records, !(records < fewest));
-    (void)snprintf(line->what, sizeof line->what,
-                   "%s: how far an explained share moves, of values that spread by a sixth of the "
-                   "range (shares and loadings have no interval); %s",
-                   query->text, needed);
-    (void)snprintf(line->unit, sizeof line->unit, "share");
+    line->is_expected = false; /* a deviation */
     line->noise = records < fewest ? NAN : edge;
-    query_place(line, query, "explained share moves by (no interval)", TERMS_OF_ALL, records,
-                fewest);
     line->noise_to_signal = records < fewest ? 2 : edge / TERMS_TENTH;
     line->measure = "a share moves by a tenth";
     return STATUS_OK;

@@ -1,5 +1,6 @@
 /* Lines of widths to expect: half of an interval, and how many records it needs. */
 
+#include "base/text.h"
 #include "task/query/stage.h"
 #include "task/task.h"
 
@@ -7,27 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
-struct terms_line *query_add_expected(struct terms *terms)
+void query_say_needed(struct terms_line *line, const char *who, double needed, double has,
+                      bool is_given)
 {
-    struct terms_line *line = terms_add_line(terms);
-    if (line != NULL) {
-        line->is_expected = true;
-    }
-    return line;
-}
-
-void query_say_needed(char text[static QUERY_NEEDED_BYTES], const char *who, double needed,
-                      double has, bool is_given)
-{
+    char *text = line->what;
     if (!isfinite(needed)) {
-        (void)snprintf(text, QUERY_NEEDED_BYTES,
-                       "no number of records would be enough: raise epsilon");
+        text_add(text, sizeof line->what, "; no number of records would be enough: raise epsilon");
     } else if (!is_given && has > 0 && has < needed) {
-        (void)snprintf(text, QUERY_NEEDED_BYTES,
-                       "too few records: %s needs about %.0f records and has about %.0f", who,
-                       ceil(needed), has);
+        text_add(text, sizeof line->what,
+                 "; too few records: %s needs about %.0f records and has about %.0f", who,
+                 ceil(needed), has);
     } else {
-        (void)snprintf(text, QUERY_NEEDED_BYTES, "%s needs about %.0f records", who, ceil(needed));
+        text_add(text, sizeof line->what, "; %s needs about %.0f records", who, ceil(needed));
     }
 }
 
@@ -39,52 +31,103 @@ void query_place(struct terms_line *line, const struct query *query, const char 
     (void)snprintf(line->place.row, sizeof line->place.row, "%s", row);
 }
 
-void query_append_needed(struct terms_line *line, const char *needed)
+struct terms_line *query_add_cell(const struct query_asking *asking, const char *taken,
+                                  const char *format, ...)
 {
-    const size_t used = strlen(line->what);
-    (void)snprintf(line->what + used, sizeof line->what - used, "; %s", needed);
+    struct terms_line *line = terms_add_line(asking->terms);
+    va_list arguments;
+    if (line == NULL) {
+        return NULL;
+    }
+    text_add(line->what, sizeof line->what, "%s: ", asking->query->text);
+    va_start(arguments, format);
+    text_add_list(line->what, sizeof line->what, format, arguments);
+    va_end(arguments);
+    (void)snprintf(line->unit, sizeof line->unit, "records");
+    line->noise = asking->deviation;
+    line->bar = asking->step * query_noise_bar(asking->noise, 0, TERMS_BAR_MISSES);
+    query_place(line, asking->query, "", TERMS_OF_NONE, 0, 0);
+    line->place.taken = taken;
+    return line;
 }
 
-enum status query_add_half(struct terms *terms, const struct query *query,
-                           const struct query_half *half)
+__attribute__((format(printf, 4, 0))) static struct terms_line *
+add(const struct query_asking *asking, const struct query_width *width, const char *before,
+    const char *format, va_list arguments)
 {
-    struct terms_line *line = query_add_expected(terms);
-    char needed[QUERY_NEEDED_BYTES];
+    struct terms_line *line = terms_add_line(asking->terms);
+    if (line == NULL) {
+        return NULL;
+    }
+    line->is_expected = true;
+    text_add(line->what, sizeof line->what, "%s: %s", asking->query->text, before);
+    text_add_list(line->what, sizeof line->what, format, arguments);
+    if (width->who != NULL) {
+        query_say_needed(line, width->who, width->needs, width->has, width->is_given);
+    }
+    (void)snprintf(line->unit, sizeof line->unit, "%s", width->unit);
+    query_place(line, asking->query, width->row, width->column, width->has, width->needs);
+    return line;
+}
+
+struct terms_line *query_add_width(const struct query_asking *asking,
+                                   const struct query_width *width, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    struct terms_line *line = add(asking, width, "", format, arguments);
+    va_end(arguments);
+    return line;
+}
+
+enum status query_add_half(const struct query_asking *asking, const struct query_half *half,
+                           const struct query_group *group, const char *format, ...)
+{
+    const struct query_width width = {.row = half->row,
+                                      .column = group->column,
+                                      .unit = half->unit,
+                                      .who = group->who,
+                                      .needs = half->needs,
+                                      .has = group->has,
+                                      .is_given = !isnan(half->width)};
+    va_list arguments;
+    va_start(arguments, format);
+    struct terms_line *line =
+        add(asking, &width, "half of the 95 % interval of the ", format, arguments);
+    va_end(arguments);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    query_say_needed(needed, half->who != NULL ? half->who : "a group", half->group, half->has,
-                     !isnan(half->width));
-    (void)snprintf(line->what, sizeof line->what, "%s: half of the 95 %% interval of the %s; %s",
-                   query->text, half->of, needed);
-    (void)snprintf(line->unit, sizeof line->unit, "%s", half->unit);
     line->bar = half->width;
-    line->noise_to_signal = half->is_beside ? 0 : isnan(half->width) ? 2 : half->width / half->most;
+    line->noise_to_signal = half->is_beside || group->is_beside ? 0
+                            : isnan(half->width)                ? 2
+                                                                : half->width / half->most;
     line->measure = half->measure;
-    query_place(line, query, half->row, half->column, half->has, half->group);
     return STATUS_OK;
 }
 
-enum status query_add_count(struct terms *terms, const struct query *query,
-                            const struct query_counted *counted)
+enum status query_add_count(const struct query_asking *asking, const struct query_counted *counted,
+                            const char *format, ...)
 {
-    struct terms_line *line = query_add_expected(terms);
-    char needed[QUERY_NEEDED_BYTES];
+    /* A count says something where it cannot be none. */
+    const bool is_given = !(2 * counted->half > asking->records);
+    const struct query_width width = {.row = counted->row,
+                                      .column = counted->column,
+                                      .unit = "records",
+                                      .who = is_given ? counted->who : "that",
+                                      .needs = is_given ? counted->half : 2 * counted->half,
+                                      .has = is_given ? 0 : asking->records,
+                                      .is_given = is_given};
+    va_list arguments;
+    va_start(arguments, format);
+    struct terms_line *line =
+        add(asking, &width, "half of the 95 % interval of ", format, arguments);
+    va_end(arguments);
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    /* A count says something where it cannot be none. */
-    const bool is_given = !(2 * counted->half > counted->records);
-    query_say_needed(needed, is_given ? counted->who : "that",
-                     is_given ? counted->half : 2 * counted->half, is_given ? 0 : counted->records,
-                     is_given);
-    (void)snprintf(line->what, sizeof line->what, "%s: half of the 95 %% interval of %s; %s",
-                   query->text, counted->of, needed);
-    (void)snprintf(line->unit, sizeof line->unit, "records");
     line->bar = is_given ? counted->half : NAN;
     line->noise_to_signal = 0;
     line->measure = "the noise alone; another figure is the question's main one";
-    query_place(line, query, counted->row, counted->column, is_given ? 0 : counted->records,
-                is_given ? counted->half : 2 * counted->half);
     return STATUS_OK;
 }

@@ -1,6 +1,7 @@
 /* What answers by site are to tell, before anything is asked: of one site as large as the batch, by sampling and its own noise; and of
  * the mean over sites, if these are alike. */
 
+#include "base/text.h"
 #include "estimate/between.h"
 #include "estimate/cells.h"
 #include "query/query_between.h"
@@ -27,46 +28,36 @@ struct site_half {
 };
 
 struct asking {
-    struct terms *terms;
-    const struct query *query;
-    double deviation; /* of the noise on a cell; unit: records */
-    double records;
+    const struct query_asking *one; /* site */
     size_t sites;
     bool is_confirmed; /* else there are no intervals */
 };
 
-static void fill(struct terms_line *line, const struct site_half *own, double half)
+static enum status fill(struct terms_line *line, const struct site_half *own, double half)
 {
-    const double ratio = isnan(half) ? 2 : half / own->range / (2 * TERMS_TENTH);
-    (void)snprintf(line->unit, sizeof line->unit, "%s", own->unit);
-    line->bar = half;
-    line->noise_to_signal = own->is_beside ? 0 : ratio;
-    line->measure = "half of the interval is a fifth of the range";
-}
-
-static void say_needed(char text[static QUERY_NEEDED_BYTES], const struct asking *asking,
-                       const struct site_half *own)
-{
-    query_say_needed(text, "a site", own->records, asking->records, !isnan(own->half));
-}
-
-/* One line in place of two. */
-static enum status add_unconfirmed(const struct asking *asking, const struct site_half *own)
-{
-    struct terms_line *line = query_add_expected(asking->terms);
-    char needed[QUERY_NEEDED_BYTES];
     if (line == NULL) {
         return STATUS_NO_MEMORY;
     }
-    say_needed(needed, asking, own);
-    (void)snprintf(line->what, sizeof line->what,
-                   "%s: one site's interval of %s%s, which no study has confirmed: the estimate "
-                   "stands alone; %s",
-                   asking->query->text, own->of, own->more, needed);
-    fill(line, own, NAN);
-    query_place(line, asking->query, own->row, TERMS_OF_SITE, asking->records, own->records);
-    line->noise_to_signal = isnan(own->half) && !own->is_beside ? 2 : 0;
+    const double ratio = isnan(half) ? 2 : half / own->range / (2 * TERMS_TENTH);
+    line->bar = half;
+    line->noise_to_signal = own->is_beside ? 0 : ratio;
+    line->measure = "half of the interval is a fifth of the range";
     return STATUS_OK;
+}
+
+/* One line in place of two. */
+static enum status add_unconfirmed(const struct asking *asking, const struct site_half *own,
+                                   const struct query_width *of_site)
+{
+    struct terms_line *line = query_add_width(
+        asking->one, of_site,
+        "one site's interval of %s%s, which no study has confirmed: the estimate stands alone",
+        own->of, own->more);
+    const enum status status = fill(line, own, NAN);
+    if (status == STATUS_OK && !isnan(own->half)) {
+        line->noise_to_signal = 0;
+    }
+    return status;
 }
 
 /* Why there may be no mean over sites. */
@@ -79,66 +70,53 @@ static const char *say_joined(const struct asking *asking, const struct site_hal
 
 static enum status add(const struct asking *asking, const struct site_half *own)
 {
+    const struct query_asking *one = asking->one;
+    struct query_width width = {own->row,     TERMS_OF_SITE, own->unit,        "a site",
+                                own->records, one->records,  !isnan(own->half)};
     if (!asking->is_confirmed) {
-        return add_unconfirmed(asking, own);
+        return add_unconfirmed(asking, own, &width);
     }
-    const char *text = asking->query->text;
-    char needed[QUERY_NEEDED_BYTES];
-    struct terms_line *line = query_add_expected(asking->terms);
-    if (line == NULL) {
-        return STATUS_NO_MEMORY;
+    enum status status =
+        fill(query_add_width(one, &width, "half of one site's 95 %% interval of %s%s", own->of,
+                             own->more),
+             own, own->half);
+    if (status != STATUS_OK || own->is_apart) {
+        return status;
     }
-    say_needed(needed, asking, own);
-    (void)snprintf(line->what, sizeof line->what,
-                   "%s: half of one site's 95 %% interval of %s%s; %s", text, own->of, own->more,
-                   needed);
-    fill(line, own, own->half);
-    query_place(line, asking->query, own->row, TERMS_OF_SITE, asking->records, own->records);
-    if (own->is_apart) {
-        return STATUS_OK;
+    width = (struct query_width){.row = own->row, .column = TERMS_OF_SITES, .unit = own->unit};
+    status = fill(
+        query_add_width(one, &width, "the same of the mean over %zu site%s, if these are alike%s",
+                        asking->sites, text_plural_s(asking->sites), say_joined(asking, own)),
+        own, between_expect(own->half, asking->sites));
+    if (status != STATUS_OK || own->is_bound) {
+        return status;
     }
-    line = query_add_expected(asking->terms);
-    if (line == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    (void)snprintf(line->what, sizeof line->what,
-                   "%s: the same of the mean over %zu site%s, if these are alike%s", text,
-                   asking->sites, asking->sites == 1 ? "" : "s", say_joined(asking, own));
-    fill(line, own, between_expect(own->half, asking->sites));
-    query_place(line, asking->query, own->row, TERMS_OF_SITES, 0, 0);
-    if (own->is_bound) {
-        return STATUS_OK;
-    }
-    line = query_add_expected(asking->terms);
-    if (line == NULL) {
-        return STATUS_NO_MEMORY;
-    }
-    (void)snprintf(line->what, sizeof line->what,
-                   "%s: the same of another such site, if these are alike%s", text,
-                   say_joined(asking, own));
-    fill(line, own, between_expect_next(own->half, asking->sites));
-    query_place(line, asking->query, own->row, TERMS_OF_NEXT, 0, 0);
-    return STATUS_OK;
+    width.column = TERMS_OF_NEXT;
+    return fill(query_add_width(one, &width, "the same of another such site, if these are alike%s",
+                                say_joined(asking, own)),
+                own, between_expect_next(own->half, asking->sites));
 }
 
 /* How many records a site needs for one of the question's effects. */
 static double need(const struct asking *asking, size_t effect)
 {
-    return query_between_need(asking->query, effect, asking->deviation * asking->deviation,
-                              asking->records);
+    return query_between_need(asking->one->query, effect,
+                              asking->one->deviation * asking->one->deviation,
+                              asking->one->records);
 }
 
 /* Sampling is the widest there is. A difference of two shares is twice as uncertain as a share. */
 static enum status of_sums(const struct asking *asking)
 {
-    const struct query *query = asking->query;
+    const struct query *query = asking->one->query;
     const bool is_mean = query->kind == QUERY_MEAN;
     const bool is_table = query->kind == QUERY_CROSSTAB;
     const double width = is_mean ? query->high - query->low : 1;
-    const double noise = asking->deviation / asking->records;
+    const double noise = asking->one->deviation / asking->one->records;
 
-    const double half = (is_table ? 2 : 1) * width *
-                        hypot(ESTIMATE_Z / 2 / sqrt(asking->records), ESTIMATE_Z_NOISE * noise);
+    const double half =
+        (is_table ? 2 : 1) * width *
+        hypot(ESTIMATE_Z / 2 / sqrt(asking->one->records), ESTIMATE_Z_NOISE * noise);
     enum status status =
         add(asking, &(struct site_half){.of = is_mean    ? "the mean, of the widest spread"
                                               : is_table ? "the shares' difference, if all cells "
@@ -149,30 +127,31 @@ static enum status of_sums(const struct asking *asking)
                                                : is_table ? "difference of the shares"
                                                           : "share, if half match",
                                         .unit = is_mean ? query->column.name : "share",
-                                        .half = asking->records < need(asking, 0) ? NAN : half,
+                                        .half = asking->one->records < need(asking, 0) ? NAN : half,
                                         .range = width,
                                         .records = need(asking, 0),
                                         .is_bound = is_mean});
     if (status == STATUS_OK && is_table) {
-        status = add(asking, &(struct site_half){
-                                 .of = "the odds ratio's logarithm, likewise",
-                                 .more = "",
-                                 .row = "odds ratio's logarithm",
-                                 .unit = "logarithm",
-                                 .half = between_expect_odds(asking->records, query->cell_count,
-                                                             asking->deviation * asking->deviation),
-                                 .range = log_range,
-                                 .records = need(asking, 1),
-                                 .is_beside = true});
+        status =
+            add(asking, &(struct site_half){.of = "the odds ratio's logarithm, likewise",
+                                            .more = "",
+                                            .row = "odds ratio's logarithm",
+                                            .unit = "logarithm",
+                                            .half = between_expect_odds(
+                                                asking->one->records, query->cell_count,
+                                                asking->one->deviation * asking->one->deviation),
+                                            .range = log_range,
+                                            .records = need(asking, 1),
+                                            .is_beside = true});
     }
     return status;
 }
 
 static enum status of_survival(const struct asking *asking)
 {
-    const struct query *query = asking->query;
-    const double deviation = asking->deviation / query_survival_share(query);
-    const struct survival_public known = {.records = asking->records,
+    const struct query *query = asking->one->query;
+    const double deviation = asking->one->deviation / query_survival_share(query);
+    const struct survival_public known = {.records = asking->one->records,
                                           .groups = query_groups(query),
                                           .variance = deviation * deviation,
                                           .block = query->block};
@@ -203,16 +182,16 @@ static enum status of_survival(const struct asking *asking)
 
 static enum status of_regress(const struct asking *asking)
 {
-    const struct query *query = asking->query;
+    const struct query *query = asking->one->query;
     const double unit = query->family == REGRESS_LINEAR ? (query->high - query->low) / 2 : 1;
     struct query_regress regress;
     enum status status = STATUS_OK;
     query_regress_design(&regress, query);
     for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
         const struct query_variable *variable = &query->variable[i];
-        const double variance = asking->deviation * asking->deviation;
+        const double variance = asking->one->deviation * asking->one->deviation;
         const struct regress_expected expected =
-            regress_expect(&regress.design, i, asking->records, variance);
+            regress_expect(&regress.design, i, asking->one->records, variance);
         char row[TERMS_ROW_BYTES];
         query_name_term(row, variable);
         status = add(
@@ -236,10 +215,10 @@ static enum status of_variable(const struct asking *asking, const struct query_v
     const bool is_number = variable->column.kind == COLUMN_NUMBER;
     const double one = ldexp(1, 20);
     const double part = (double)query_part_of(variable, (uint64_t)one) / one;
-    const double deviation = asking->deviation / part;
+    const double deviation = asking->one->deviation / part;
     const struct table1_expected expected =
-        table1_expect(&(struct table1_public){asking->records, 1, deviation * deviation}, is_number,
-                      variable->levels);
+        table1_expect(&(struct table1_public){asking->one->records, 1, deviation * deviation},
+                      is_number, variable->levels);
     const double range = is_number ? variable->step[variable->levels - 1] - variable->step[0] : 1;
     char row[TERMS_ROW_BYTES];
     (void)snprintf(row, sizeof row, "%s of %.96s", is_number ? "mean" : "share of a category",
@@ -268,7 +247,7 @@ static enum status of_variable(const struct asking *asking, const struct query_v
 
 static enum status of_table1(const struct asking *asking)
 {
-    const struct query *query = asking->query;
+    const struct query *query = asking->one->query;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
         status = of_variable(asking, &query->variable[i], i == 0);
@@ -276,16 +255,13 @@ static enum status of_table1(const struct asking *asking)
     return status;
 }
 
-enum status query_terms_site(struct terms *terms, const struct query *query,
-                             const struct query_noise *noise, double step,
-                             const struct terms_sites *sites)
+enum status query_terms_site(const struct query_asking *asking, size_t sites)
 {
-    const struct asking asking = {
-        terms,          query,        step * query_noise_deviation(noise),
-        sites->records, sites->count, query_between_is_confirmed(query, noise)};
-    const enum query_kind kind = query->kind;
-    return kind == QUERY_SURVIVAL  ? of_survival(&asking)
-           : kind == QUERY_REGRESS ? of_regress(&asking)
-           : kind == QUERY_TABLE1  ? of_table1(&asking)
-                                   : of_sums(&asking);
+    const struct asking of_sites = {asking, sites,
+                                    query_between_is_confirmed(asking->query, asking->noise)};
+    const enum query_kind kind = asking->query->kind;
+    return kind == QUERY_SURVIVAL  ? of_survival(&of_sites)
+           : kind == QUERY_REGRESS ? of_regress(&of_sites)
+           : kind == QUERY_TABLE1  ? of_table1(&of_sites)
+                                   : of_sums(&of_sites);
 }

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { OF_BYTES = 160 };
-
 static const char of_tenth[] = "half of the interval is a tenth";
 static const char of_time[] = "half of the interval is a tenth of the time";
 static const double small_share =
@@ -27,74 +25,52 @@ struct curve_half {
     bool is_beside;
 };
 
-/* where: behind the figure. has: about the records of the group */
-static enum status add_curve(struct terms *terms, const struct query *query,
-                             const struct curve_half *half, const char *where, double has,
-                             enum terms_of column)
+static enum status add_curve(const struct query_asking *asking, const struct curve_half *told,
+                             const struct query_group *group)
 {
-    const double unit = half->is_time ? query->end : 1;
-    char of[OF_BYTES];
-    (void)snprintf(of, sizeof of, "%s%s, %s", half->of, where, half->given);
-    return query_add_half(terms, query,
-                          &(struct query_half){.of = of,
-                                               .unit = half->is_time ? query->column.name : "share",
-                                               .measure = half->is_time ? of_time : of_tenth,
-                                               .width = half->half * unit,
-                                               .most = TERMS_TENTH * unit,
-                                               .group = half->needed,
-                                               .is_beside = half->is_beside,
-                                               .has = has,
-                                               .who = query_groups(query) > 1 ? "a group" : "that",
-                                               .row = half->row,
-                                               .column = column});
+    const double unit = told->is_time ? asking->query->end : 1;
+    const struct query_half half = {.row = told->row,
+                                    .unit = told->is_time ? asking->query->column.name : "share",
+                                    .measure = told->is_time ? of_time : of_tenth,
+                                    .width = told->half * unit,
+                                    .most = TERMS_TENTH * unit,
+                                    .needs = told->needed,
+                                    .is_beside = told->is_beside};
+    return query_add_half(asking, &half, group, "%s%s, %s", told->of, group->where, told->given);
 }
 
-/* The log-rank test, by what ratio of hazards it finds. */
-struct tested {
-    double ratio; /* NAN: none below SURVIVAL_RATIO_MOST */
-    bool is_given;
-    double needed; /* records of a group */
-    double has;
-    const char *where;
-    enum terms_of column;
-};
-
-static enum status add_test(struct terms *terms, const struct query *query,
-                            const struct tested *tested)
+/* The log-rank test, by what ratio of hazards it finds: NAN for none below SURVIVAL_RATIO_MOST. */
+static enum status add_test(const struct query_asking *asking, double ratio,
+                            const struct query_width *width, const char *where)
 {
-    struct terms_line *test = query_add_expected(terms);
-    char needed[QUERY_NEEDED_BYTES];
+    struct terms_line *test = NULL;
+    if (!width->is_given) {
+        test = query_add_width(asking, width, "the log-rank test %s", where);
+    } else if (isnan(ratio)) {
+        ratio = SURVIVAL_RATIO_MOST;
+        test = query_add_width(asking, width,
+                               "the log-rank test %s finds no hazard ratio below %d in four of "
+                               "five studies; the logarithm of that",
+                               where, SURVIVAL_RATIO_MOST);
+    } else {
+        test = query_add_width(asking, width,
+                               "the log-rank test %s finds a hazard ratio of %.3g in four of five "
+                               "studies, if half of the first group die; its logarithm",
+                               where, ratio);
+    }
     if (test == NULL) {
         return STATUS_NO_MEMORY;
     }
-    query_say_needed(needed, "a group", tested->needed, tested->has, tested->is_given);
-    (void)snprintf(test->unit, sizeof test->unit, "logarithm");
-    if (!tested->is_given) {
-        (void)snprintf(test->what, sizeof test->what, "%s: the log-rank test %s; %s", query->text,
-                       tested->where, needed);
-        test->bar = NAN;
-    } else if (isnan(tested->ratio)) {
-        (void)snprintf(test->what, sizeof test->what,
-                       "%s: the log-rank test %s finds no hazard ratio below %d in four of five "
-                       "studies; the logarithm of that; %s",
-                       query->text, tested->where, SURVIVAL_RATIO_MOST, needed);
-        test->bar = log(SURVIVAL_RATIO_MOST);
-    } else {
-        (void)snprintf(test->what, sizeof test->what,
-                       "%s: the log-rank test %s finds a hazard ratio of %.3g in four of five "
-                       "studies, if half of the first group die; its logarithm; %s",
-                       query->text, tested->where, tested->ratio, needed);
-        test->bar = log(tested->ratio);
-    }
-    query_place(test, query, "hazard ratio found in 4 of 5 studies", tested->column, tested->has,
-                tested->needed);
+    test->bar = width->is_given ? log(ratio) : NAN;
     test->place.is_ratio = true;
     test->measure = "a hazard that is twice as high is found";
     return STATUS_OK;
 }
 
+static const char found[] = "hazard ratio found in 4 of 5 studies";
+
 /* Groups that are alike: of each the curve, its median and its mean, and what two of them differ by. */
-static enum status describe_alike(struct terms *terms, const struct query *query,
+static enum status describe_alike(const struct query_asking *asking,
                                   const struct survival_public *known,
                                   const struct survival_expected *expected)
 {
@@ -119,30 +95,30 @@ static enum status describe_alike(struct terms *terms, const struct query *query
     const double has = known->records / (double)known->groups;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (is_pair ? 8 : 6) && status == STATUS_OK; i++) {
-        const char *where = !is_pair ? ""
-                            : i < 6  ? " in a group, if all are alike"
-                                     : " of groups alike";
-        status =
-            add_curve(terms, query, &told[i], where, has, is_pair ? TERMS_OF_ALIKE : TERMS_OF_ALL);
+        const struct query_group group = {.where = !is_pair ? ""
+                                                   : i < 6  ? " in a group, if all are alike"
+                                                            : " of groups alike",
+                                          .has = has,
+                                          .who = is_pair ? "a group" : "that",
+                                          .column = is_pair ? TERMS_OF_ALIKE : TERMS_OF_ALL};
+        status = add_curve(asking, &told[i], &group);
     }
     if (status != STATUS_OK || known->groups != 2) {
         return status;
     }
-    return add_test(terms, query,
-                    &(struct tested){.ratio = expected->ratio,
-                                     .is_given = has >= expected->test_group,
-                                     .needed = expected->test_group,
-                                     .has = has,
-                                     .where = "of groups alike",
-                                     .column = TERMS_OF_ALIKE});
+    return add_test(asking, expected->ratio,
+                    &(struct query_width){found, TERMS_OF_ALIKE, "logarithm", "a group",
+                                          expected->test_group, has, has >= expected->test_group},
+                    "of groups alike");
 }
 
 /* A group that has a tenth of all records, as groups are seldom alike, beside the others. */
-static enum status describe_small(struct terms *terms, const struct query *query,
+static enum status describe_small(const struct query_asking *asking,
                                   const struct survival_public *known,
                                   const struct survival_expected *expected)
 {
-    const struct survival_small small = survival_expect_small(known, query->intervals, small_share);
+    const struct survival_small small =
+        survival_expect_small(known, asking->query->intervals, small_share);
     const struct curve_half told[] = {
         {"share at the end", "share at the end", "if half die and none are censored",
          small.survival, expected->group, false, true},
@@ -160,52 +136,47 @@ static enum status describe_small(struct terms *terms, const struct query *query
          small.mean_difference, expected->group, true, true},
         {"median, less another group's,", "difference of two medians", "if three of four die",
          small.median_difference, expected->median_group, true, true}};
-    const double has = small_share * known->records;
+    const struct query_group group = {" in a group of a tenth of the records",
+                                      small_share * known->records, false, "a group",
+                                      TERMS_OF_SMALL};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < sizeof told / sizeof told[0] && status == STATUS_OK; i++) {
-        status = add_curve(terms, query, &told[i], " in a group of a tenth of the records", has,
-                           TERMS_OF_SMALL);
+        status = add_curve(asking, &told[i], &group);
     }
     if (status != STATUS_OK || known->groups != 2) {
         return status;
     }
-    return add_test(terms, query,
-                    &(struct tested){.ratio = small.ratio,
-                                     .is_given = small.is_tested,
-                                     .needed = expected->test_group,
-                                     .has = has,
-                                     .where = "of a group of a tenth of the records",
-                                     .column = TERMS_OF_SMALL});
+    return add_test(asking, small.ratio,
+                    &(struct query_width){found, TERMS_OF_SMALL, "logarithm", "a group",
+                                          expected->test_group, group.has, small.is_tested},
+                    "of a group of a tenth of the records");
 }
 
 /* The interval's half-width counts: sampling and noise together. */
-enum status query_terms_survival(struct terms *terms, const struct query *query,
-                                 const struct query_noise *noise, double step, double records)
+enum status query_terms_survival(const struct query_asking *asking)
 {
+    const struct query *query = asking->query;
     const double part = query_survival_share(query);
-    const double deviation = step * query_noise_deviation(noise) / part;
-    const struct survival_public known = {.records = records,
+    const double deviation = asking->deviation / part;
+    const struct survival_public known = {.records = asking->records,
                                           .groups = query_groups(query),
                                           .variance = deviation * deviation,
                                           .block = query->block};
     const struct survival_expected expected = survival_expect(&known, query->intervals);
-    struct terms_line *cell = terms_add_line(terms);
     char way[64] = "plain cells";
-    if (cell == NULL) {
-        return STATUS_NO_MEMORY;
-    }
     if (query->block > 0) {
         (void)snprintf(way, sizeof way, "cells and sums of %zu", query->block);
     }
-    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu %s, of %zu intervals",
-                   query->text, query->cell_count, way, query->intervals);
-    (void)snprintf(cell->unit, sizeof cell->unit, "records");
+    struct terms_line *cell = query_add_cell(
+        asking,
+        "half die; none are censored, or half, evenly in time; for medians three of four die",
+        "each of %zu %s, of %zu intervals", query->cell_count, way, query->intervals);
+    if (cell == NULL) {
+        return STATUS_NO_MEMORY;
+    }
     cell->noise = deviation;
-    cell->bar = step * query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part;
-    query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
-    cell->place.taken =
-        "half die; none are censored, or half, evenly in time; for medians three of four die";
-    const enum status status = describe_alike(terms, query, &known, &expected);
-    return status == STATUS_OK && known.groups > 1 ? describe_small(terms, query, &known, &expected)
+    cell->bar /= part;
+    const enum status status = describe_alike(asking, &known, &expected);
+    return status == STATUS_OK && known.groups > 1 ? describe_small(asking, &known, &expected)
                                                    : status;
 }

@@ -17,7 +17,7 @@ static double range_of(const struct query_variable *variable)
 }
 
 /* For a number all figures, of categories the share; the first one with what is taken of the values. */
-static enum status describe_figures(struct terms *terms, const struct query *query,
+static enum status describe_figures(const struct query_asking *asking,
                                     const struct query_variable *variable,
                                     const struct table1_expected *expected,
                                     const struct query_group *group)
@@ -30,41 +30,35 @@ static enum status describe_figures(struct terms *terms, const struct query *que
         struct table1_half half;
         bool is_beside;
     } figure[FIGURES] = {{is_number ? "mean" : "share of a category",
-                          is_number ? expected->mean : expected->share, group->is_beside},
+                          is_number ? expected->mean : expected->share, false},
                          {"standard deviation", expected->deviation, true},
-                         {"median", expected->median, group->is_beside},
+                         {"median", expected->median, false},
                          {"lower or upper quartile", expected->quartile, true}};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (is_number ? FIGURES : 1) && status == STATUS_OK; i++) {
         const struct table1_half *own = &figure[i].half;
-        char of[OF_BYTES];
         char row[OF_BYTES];
         const char *values = !is_number ? ""
                              : i == 0   ? ", if values spread by a sixth of the range"
                                         : ", likewise";
-        (void)snprintf(of, sizeof of, "%s of %s%s%s", figure[i].of, variable->column.name,
-                       group->where, values);
         (void)snprintf(row, sizeof row, "%s of %s",
                        is_number ? figure[i].of : "share of a category", variable->column.name);
-        status = query_add_half(
-            terms, query,
-            &(struct query_half){.of = of,
-                                 .unit = is_number ? variable->column.name : "share",
-                                 .measure = is_number ? measure : "half of the interval is a tenth",
-                                 .width = own->half * range,
-                                 .most = TERMS_TENTH * range,
-                                 .group = own->group,
-                                 .is_beside = figure[i].is_beside,
-                                 .has = group->has,
-                                 .who = group->who,
-                                 .row = row,
-                                 .column = group->column});
+        const struct query_half half = {.row = row,
+                                        .unit = is_number ? variable->column.name : "share",
+                                        .measure =
+                                            is_number ? measure : "half of the interval is a tenth",
+                                        .width = own->half * range,
+                                        .most = TERMS_TENTH * range,
+                                        .needs = own->group,
+                                        .is_beside = figure[i].is_beside};
+        status = query_add_half(asking, &half, group, "%s of %s%s%s", figure[i].of,
+                                variable->column.name, group->where, values);
     }
     return status;
 }
 
 /* Groups that are alike; one that has a tenth of all records, as groups are seldom alike; and all together. */
-static enum status describe_groups(struct terms *terms, const struct query *query,
+static enum status describe_groups(const struct query_asking *asking,
                                    const struct query_variable *variable,
                                    const struct table1_public *known)
 {
@@ -84,92 +78,82 @@ static enum status describe_groups(struct terms *terms, const struct query *quer
                  table1_expect_all(known, is_number, variable->levels)}};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < (known->groups > 1 ? 3 : 1) && status == STATUS_OK; i++) {
-        status = describe_figures(terms, query, variable, &told[i].expected, &told[i].group);
+        status = describe_figures(asking, variable, &told[i].expected, &told[i].group);
     }
     return status;
 }
 
-static enum status describe_sizes(struct terms *terms, const struct query *query,
-                                  const struct table1_block *block, double records)
+static enum status describe_sizes(const struct query_asking *asking,
+                                  const struct table1_block *block)
 {
+    const struct query *query = asking->query;
     const size_t groups = query_groups(query);
     const struct table1_counted size =
         table1_expect_count(block, query->variable_count, groups, query->variable_count);
-    enum status status = query_add_count(
-        terms, query,
-        &(struct query_counted){groups > 1 ? "the number of records of a group"
-                                           : "the number of records that are in the table",
-                                groups > 1 ? "a group" : "that", size.group, "records",
-                                groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL, records});
-    if (status == STATUS_OK && groups > 1) {
-        status = query_add_count(
-            terms, query,
-            &(struct query_counted){"the number of records of all groups together", "that",
-                                    size.all, "records", TERMS_OF_ALL, records});
-    }
-    return status;
+    const struct query_counted of_group = {"records", groups > 1 ? "a group" : "that", size.group,
+                                           groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL};
+    const struct query_counted of_all = {"records", "that", size.all, TERMS_OF_ALL};
+    const enum status status = query_add_count(asking, &of_group, "the number of records %s",
+                                               groups > 1 ? "of a group" : "that are in the table");
+    return status == STATUS_OK && groups > 1
+               ? query_add_count(asking, &of_all, "the number of records of all groups together")
+               : status;
 }
 
 /* The cells of a variable, and the numbers of records that are made of them. */
-static enum status describe_cells(struct terms *terms, const struct query *query,
-                                  const struct table1_block *block, size_t at, double bar,
-                                  double records)
+static enum status describe_cells(const struct query_asking *asking,
+                                  const struct table1_block *block, size_t at, double bar)
 {
+    const struct query *query = asking->query;
     const struct query_variable *variable = &query->variable[at];
     const size_t groups = query_groups(query);
+    const bool is_number = variable->column.kind == COLUMN_NUMBER;
     const struct table1_counted count =
         table1_expect_count(block, query->variable_count, groups, at);
-    struct terms_line *cell = terms_add_line(terms);
     const char *where[] = {groups > 1 ? " in a group" : "", " in all groups together"};
     const double half[] = {count.group, count.all};
     enum status status = STATUS_OK;
+    struct terms_line *cell = query_add_cell(
+        asking, is_number ? "values spread by a sixth of their range" : NULL,
+        "each of %zu cells of %s", query_variable_cells(query, variable), variable->column.name);
     if (cell == NULL) {
         return STATUS_NO_MEMORY;
     }
-    (void)snprintf(cell->what, sizeof cell->what, "%s: each of %zu cells of %s", query->text,
-                   query_variable_cells(query, variable), variable->column.name);
-    (void)snprintf(cell->unit, sizeof cell->unit, "records");
     cell->noise = sqrt(block[at].variance);
     cell->bar = bar;
-    query_place(cell, query, "", TERMS_OF_NONE, 0, 0);
-    cell->place.taken =
-        variable->column.kind == COLUMN_NUMBER ? "values spread by a sixth of their range" : NULL;
     for (size_t i = 0; i < (groups > 1 ? 2 : 1) && status == STATUS_OK; i++) {
-        char of[OF_BYTES];
         char row[OF_BYTES];
-        const bool is_number = variable->column.kind == COLUMN_NUMBER;
-        (void)snprintf(of, sizeof of, "the number of records %s%s%s%s",
-                       is_number ? "in which " : "of a category of ", variable->column.name,
-                       is_number ? " is missing" : ", or in which it is missing", where[i]);
         (void)snprintf(row, sizeof row, "records %s%s",
                        is_number ? "without " : "of a category of ", variable->column.name);
-        status = query_add_count(
-            terms, query,
-            &(struct query_counted){of, "that", half[i], row,
-                                    i == 0 && groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL, records});
+        const struct query_counted counted = {row, "that", half[i],
+                                              i == 0 && groups > 1 ? TERMS_OF_ALIKE : TERMS_OF_ALL};
+        status =
+            query_add_count(asking, &counted, "the number of records %s%s%s%s",
+                            is_number ? "in which " : "of a category of ", variable->column.name,
+                            is_number ? " is missing" : ", or in which it is missing", where[i]);
     }
     return status;
 }
 
-enum status query_terms_table1(struct terms *terms, const struct query *query,
-                               const struct query_noise *noise, double step, double records)
+enum status query_terms_table1(const struct query_asking *asking)
 {
+    const struct query *query = asking->query;
     struct table1_block block[QUERY_VARIABLES_MAX];
     double part[QUERY_VARIABLES_MAX] = {0};
     for (size_t i = 0; i < query->variable_count; i++) {
-        part[i] = (double)query_part_of(&query->variable[i], (uint64_t)(1 / step));
-        const double deviation = query_noise_deviation(noise) / part[i];
+        part[i] = (double)query_part_of(&query->variable[i], (uint64_t)(1 / asking->step));
+        const double deviation = query_noise_deviation(asking->noise) / part[i];
         block[i] = (struct table1_block){.levels = query->variable[i].levels,
                                          .variance = deviation * deviation};
     }
-    enum status status = describe_sizes(terms, query, block, records);
+    enum status status = describe_sizes(asking, block);
     for (size_t i = 0; i < query->variable_count && status == STATUS_OK; i++) {
-        status = describe_cells(terms, query, block, i,
-                                query_noise_bar(noise, 0, TERMS_BAR_MISSES) / part[i], records);
+        status = describe_cells(asking, block, i,
+                                query_noise_bar(asking->noise, 0, TERMS_BAR_MISSES) / part[i]);
         if (status == STATUS_OK) {
             status = describe_groups(
-                terms, query, &query->variable[i],
-                &(struct table1_public){records, query_groups(query), block[i].variance});
+                asking, &query->variable[i],
+                &(struct table1_public){asking->records, query_groups(query), block[i].variance});
         }
     }
     return status;

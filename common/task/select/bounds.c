@@ -10,17 +10,16 @@
 
 static size_t answer_count(const struct round_asked *asked)
 {
-    return select_stage(asked->stage)->among_experts
-               ? asked->experts
-               : candidates_cells(&select_stage(asked->stage)->candidates);
+    const struct select_stage *own = select_stage(asked->stage);
+    return own->among_experts ? asked->experts : candidates_cells(&own->candidates);
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
     const bool drawn = round_is_drawn(asked->job, asked->stage);
     if (asked->stage->batch > ENCODE_MAX >> asked->stage->grid_bits) {
-        why_set(asked->why, "a batch's losses overflow: lower batch or grid_bits");
-        return STATUS_INVALID;
+        return why_fail(asked->why, STATUS_INVALID,
+                        "a batch's losses overflow: lower batch or grid_bits");
     }
     out->high = (int64_t)asked->stage->batch << asked->stage->grid_bits;
     out->low = select_stage(asked->stage)->among_experts ? 0 : -out->high;
@@ -63,9 +62,9 @@ static enum status describe(struct terms *terms, const struct terms_setting *set
                             struct why *why)
 {
     const struct stage *stage = setting->stage;
-    const bool among_experts = select_stage(stage)->among_experts;
-    const size_t count =
-        among_experts ? setting->experts : candidates_count(&select_stage(stage)->candidates);
+    const struct select_stage *own = select_stage(stage);
+    const bool among_experts = own->among_experts;
+    const size_t count = among_experts ? setting->experts : candidates_count(&own->candidates);
     const double records = (double)setting->agents * (double)stage->batch;
     const char *what = among_experts ? "experts" : "candidates";
     struct query_noise noise = {0};

@@ -25,20 +25,19 @@ static uint64_t sensitivity(const struct stage *stage, size_t outputs)
 
 static size_t answer_count(const struct round_asked *asked)
 {
+    const struct statistics_stage *own = statistics_stage(asked->stage);
     const size_t more = schema_output_count(&asked->job->schema) - 1;
-    return moments_count(&statistics_stage(asked->stage)->moments) +
-           more * statistics_stage(asked->stage)->moments.feature_count;
+    return moments_count(&own->moments) + more * own->moments.feature_count;
 }
 
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
-    if (moments_check(&statistics_stage(asked->stage)->moments, asked->stage->batch, asked->why) !=
-        STATUS_OK) {
+    const struct statistics_stage *own = statistics_stage(asked->stage);
+    if (moments_check(&own->moments, asked->stage->batch, asked->why) != STATUS_OK) {
         return STATUS_INVALID;
     }
     out->sensitivity = sensitivity(asked->stage, schema_output_count(&asked->job->schema));
-    out->high =
-        (int64_t)moments_range(&statistics_stage(asked->stage)->moments, asked->stage->batch);
+    out->high = (int64_t)moments_range(&own->moments, asked->stage->batch);
     out->low = -out->high;
     return STATUS_OK;
 }

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static size_t answer_count(const struct round_asked *asked)
-{
-    return round_stage_width(asked->stage);
-}
-
 static enum status bounds(struct round_bounds *out, const struct round_asked *asked)
 {
     if (gradient_check(&update_stage(asked->stage)->gradient, asked->stage->batch, asked->why) !=
@@ -70,7 +65,6 @@ const struct task_bounds task_bounds_update = {.input = INPUT_STATE,
                                                    HELP_RECORDS | HELP_FEWER_ROUNDS | HELP_FEATURES,
                                                .time_is_public = true,
                                                .experts_at_end = experts_at_end,
-                                               .answer_count = answer_count,
                                                .bounds = bounds,
                                                .need = need,
                                                .describe = describe};

@@ -1,7 +1,6 @@
 /* Plans and games of random problems: each keeps the budget, is finite, and can be played. The seed
  * is fixed. */
 
-#include "experts/hedge_private.h"
 #include "experts/hedge_terms.h"
 #include "tests/support/seeded_random.h"
 

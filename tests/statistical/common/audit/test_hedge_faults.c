@@ -11,9 +11,8 @@
  * 4, and the seeds are fixed. */
 
 #include "dp/select_private.h"
-#include "experts/hedge_private.h"
+#include "experts/hedge_play.h"
 #include "experts/hedge_terms.h"
-#include "experts/linear_learner.h"
 #include "lab/audit/audit.h"
 #include "tests/support/seeded_random.h"
 
@@ -86,7 +85,7 @@ static int64_t linear(const struct variant *variant, const struct random *random
     for (size_t i = 0; i < FIELD; i++) {
         x[i] = (i == 0) == (side == 0) ? 1 : -1;
     }
-    linear_learner_losses(loss, x, FIELD, BITS);
+    hedge_linear_losses(loss, x, FIELD, BITS);
     for (size_t i = 0; i < FIELD && variant->wrong; i++) {
         loss[i] = (int64_t)(ONE * x[i]);
     }

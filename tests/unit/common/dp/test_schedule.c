@@ -1,4 +1,3 @@
-#include "dp/schedule.h"
 
 #include "dp/filter.h"
 
@@ -7,7 +6,7 @@
 
 static const struct price one = {.epsilon_micro = 1000000, .delta_atto = 10000000000000};
 
-static bool admits(const struct schedule *schedule, uint64_t sigma_micro)
+static bool admits(const struct filter_plan *schedule, uint64_t sigma_micro)
 {
     const struct filter filter = filter_new(schedule->limit);
     struct charge charge = {.mechanism = MECHANISM_DISCRETE_GAUSSIAN,
@@ -32,7 +31,7 @@ Test(schedule, is_the_least_noise_a_ledger_admits)
                                    .count = 2,
                                    .pass = {.byte = {9}},
                                    .row_count = 1};
-    const struct schedule schedule[] = {
+    const struct filter_plan schedule[] = {
         {.limit = one, .count = 1, .sampling_nano = SAMPLING_NANO_ONE},
         {.limit = one, .count = 50, .sampling_nano = SAMPLING_NANO_ONE},
         {.limit = one,
@@ -45,7 +44,7 @@ Test(schedule, is_the_least_noise_a_ledger_admits)
     uint64_t sigma[4];
     for (size_t i = 0; i < 4; i++) {
         struct why why;
-        cr_assert_eq(schedule_sigma(&sigma[i], &schedule[i], &why), STATUS_OK);
+        cr_assert_eq(filter_sigma(&sigma[i], &schedule[i], &why), STATUS_OK);
         cr_assert(admits(&schedule[i], sigma[i]));
         cr_assert_not(admits(&schedule[i], sigma[i] - 1), "a millionth less is too little");
     }
@@ -57,10 +56,10 @@ Test(schedule, is_the_least_noise_a_ledger_admits)
  * 2 rho of the plain bound epsilon = rho + 2 sqrt(rho ln(1/delta)) gives. */
 Test(schedule, is_below_the_plain_bound_and_above_the_gaussian_lower_bound)
 {
-    const struct schedule schedule = {
+    const struct filter_plan schedule = {
         .limit = one, .count = 50, .sampling_nano = SAMPLING_NANO_ONE};
     uint64_t sigma = 0;
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, NULL), STATUS_OK);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, NULL), STATUS_OK);
     const double l = log(2e5);
     const double root = sqrt(l + 1) - sqrt(l);
     cr_assert((double)sigma * 1e-6 < sqrt(50 / (2 * root * root)));
@@ -75,24 +74,24 @@ Test(schedule, says_when_no_noise_is_enough)
                                .row_count = 1};
     uint64_t sigma = 7;
     struct why why = {{0}};
-    struct schedule schedule = {
+    struct filter_plan schedule = {
         .limit = {.epsilon_micro = 1000000}, .count = 1, .sampling_nano = SAMPLING_NANO_ONE};
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, &why), STATUS_EXHAUSTED);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, &why), STATUS_EXHAUSTED);
     cr_assert(sigma == 0 && why.text[0] != '\0');
     schedule.limit = one;
     schedule.fixed = &all;
     schedule.fixed_count = 1;
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, &why), STATUS_EXHAUSTED);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, &why), STATUS_EXHAUSTED);
     schedule.fixed_count = 0;
     schedule.count = CHARGE_COUNT_MAX;
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, NULL), STATUS_EXHAUSTED);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, NULL), STATUS_EXHAUSTED);
     schedule.count = 0;
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, &why), STATUS_INVALID);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, &why), STATUS_INVALID);
     schedule.count = 1;
     schedule.sampling_nano = 0;
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, &why), STATUS_INVALID);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, &why), STATUS_INVALID);
     schedule.sampling_nano = SAMPLING_NANO_ONE + 1;
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, &why), STATUS_INVALID);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, &why), STATUS_INVALID);
 }
 
 /* Half of the limit's delta is for own deltas: what they sum to counts, and noise does not lower it. */
@@ -100,13 +99,13 @@ Test(schedule, counts_each_rounds_own_delta)
 {
     uint64_t sigma = 0;
     uint64_t without = 0;
-    struct schedule schedule = {.limit = one, .count = 50, .sampling_nano = SAMPLING_NANO_ONE};
-    cr_assert_eq(schedule_sigma(&without, &schedule, NULL), STATUS_OK);
+    struct filter_plan schedule = {.limit = one, .count = 50, .sampling_nano = SAMPLING_NANO_ONE};
+    cr_assert_eq(filter_sigma(&without, &schedule, NULL), STATUS_OK);
     schedule.delta_atto = one.delta_atto / 2 / 50;
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, NULL), STATUS_OK);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, NULL), STATUS_OK);
     cr_expect_eq(sigma, without);
     schedule.delta_atto++;
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, NULL), STATUS_EXHAUSTED);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, NULL), STATUS_EXHAUSTED);
     schedule.delta_atto = DELTA_ATTO_ONE;
-    cr_assert_eq(schedule_sigma(&sigma, &schedule, NULL), STATUS_INVALID);
+    cr_assert_eq(filter_sigma(&sigma, &schedule, NULL), STATUS_INVALID);
 }

@@ -1,7 +1,7 @@
 /* A coin's random words tell whether the expert was kept, its weight tells the loss: once the coin has
  * fallen none of them is on the stack. */
 
-#include "experts/hedge_private.h"
+#include "experts/hedge_terms.h"
 #include "tests/support/dead_stack.h"
 #include "tests/support/seeded_random.h"
 

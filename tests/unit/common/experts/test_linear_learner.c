@@ -1,7 +1,7 @@
 /* LinearLearner: its losses, its answer, and what one draw of it costs - exactly, with the weights
  * of the running code. */
 
-#include "experts/linear_learner.h"
+#include "experts/hedge_play.h"
 
 #include "dp/encode.h"
 #include "learn/loss.h"
@@ -18,11 +18,11 @@ Test(linear_learner, losses_are_in_the_unit_interval)
     const double x[] = {-1, 1, 0, 0.5, -2, 7, -INFINITY, NAN};
     const int64_t wanted[] = {0, 4096, 2048, 3072, 0, 4096, 0, 4096};
     int64_t loss[8];
-    linear_learner_losses(loss, x, 8, BITS);
+    hedge_linear_losses(loss, x, 8, BITS);
     for (int i = 0; i < 8; i++) {
         cr_expect(loss[i] == wanted[i], "%d: %d", i, (int)loss[i]);
     }
-    linear_learner_losses(loss, x, 8, 0);
+    hedge_linear_losses(loss, x, 8, 0);
     cr_expect(loss[0] == 0 && loss[1] == 1);
 }
 
@@ -31,7 +31,7 @@ Test(linear_learner, a_jobs_losses_are_the_learners)
 {
     const double x[] = {-1, 1, 0, 0.5, -0.3, 0.77, -2, 7, -INFINITY, NAN, 1e-9, 0.999999};
     int64_t loss[12];
-    linear_learner_losses(loss, x, 12, BITS);
+    hedge_linear_losses(loss, x, 12, BITS);
     for (int i = 0; i < 12; i++) {
         double value = loss_clamped((struct loss){.kind = LOSS_LINEAR}, x[i], i % 2 == 0 ? 1 : -1);
         cr_expect_eq(encode_value(value, BITS), loss[i], "%d", i);
@@ -78,7 +78,7 @@ Test(linear_learner, a_draw_costs_two_eta_and_without_the_map_nearly_four)
                 x[i] = (i == 0) == (side == 0) ? 1 : -1;
                 raw[side][i] = (int64_t)x[i] * one + (i == 0 ? behind * one : 0);
             }
-            linear_learner_losses(mapped[side], x, DIMENSIONS, BITS);
+            hedge_linear_losses(mapped[side], x, DIMENSIONS, BITS);
             mapped[side][0] += behind * one;
         }
         worst_mapped = fmax(worst_mapped, loss_of_a_draw(mapped[0], mapped[1], (uint64_t)one));
@@ -108,7 +108,7 @@ Test(linear_learner, regret_in_units_of_x_is_twice_that_of_the_losses)
         for (int i = 0; i < D; i++) {
             x[i] = (double)seeded_random_below(&random, 2049) / 1024 - 1; /* on the grid */
         }
-        linear_learner_losses(loss, x, D, BITS);
+        hedge_linear_losses(loss, x, D, BITS);
         for (int i = 0; i < D; i++) {
             total_x[i] += x[i];
             total_loss[i] += ldexp((double)loss[i], -BITS);
@@ -123,7 +123,7 @@ Test(linear_learner, regret_in_units_of_x_is_twice_that_of_the_losses)
         of_losses[1] = fmin(of_losses[1], total_loss[i]);
     }
     cr_expect(fabs(of_x[0] - of_x[1] - 2 * (of_losses[0] - of_losses[1])) < 1e-9);
-    linear_learner_answer(y, plays, D);
+    hedge_linear_answer(y, plays, D);
     double sum = 0;
     for (int i = 0; i < D; i++) {
         cr_expect(fabs(y[i] * ROUNDS - (double)plays[i]) < 1e-9);

@@ -1,6 +1,6 @@
 /* What belongs to one client: an IPv4 address, or a network of IPv6. */
 
-#include "http/http_origin.h"
+#include "http/guard.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

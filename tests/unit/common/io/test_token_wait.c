@@ -1,6 +1,6 @@
 /* Lists are changed at random and compared with a plain reference, which looks through the whole list for each token. */
 
-#include "io/token_wait.h"
+#include "io/enrolment.h"
 
 #include "tests/support/seeded_random.h"
 
@@ -15,7 +15,7 @@ static struct {
 } told[TOLD_MAX];
 static size_t told_count;
 static struct roster roster;
-static struct token_wait wait;
+static struct enrolment_wait wait;
 
 static void note(UNUSED void *self, const char *name, bool enrolled)
 {
@@ -36,7 +36,7 @@ static void add(const char *name, uint64_t key, int64_t until_s)
 static void account(int64_t now_s)
 {
     told_count = 0;
-    token_wait_account(&wait, &roster, now_s, note, NULL);
+    enrolment_wait_account(&wait, &roster, now_s, note, NULL);
 }
 
 static bool was_told(const char *name, bool enrolled)
@@ -93,14 +93,14 @@ Test(token_wait, a_token_in_the_place_of_another_is_another, .init = begin)
 
 Test(token_wait, is_due_when_the_first_token_expires, .init = begin)
 {
-    cr_expect_not(token_wait_is_due(&wait, 99));
-    cr_expect(token_wait_is_due(&wait, 100));
+    cr_expect_not(enrolment_wait_is_due(&wait, 99));
+    cr_expect(enrolment_wait_is_due(&wait, 100));
     account(100);
-    cr_expect_not(token_wait_is_due(&wait, 199));
-    cr_expect(token_wait_is_due(&wait, 200));
+    cr_expect_not(enrolment_wait_is_due(&wait, 199));
+    cr_expect(enrolment_wait_is_due(&wait, 200));
     account(300);
     cr_expect_eq(wait.told.count, 0);
-    cr_expect_not(token_wait_is_due(&wait, INT64_MAX - 1), "nothing is waited for");
+    cr_expect_not(enrolment_wait_is_due(&wait, INT64_MAX - 1), "nothing is waited for");
 }
 
 static bool reference_waits(const struct roster_entry *token, int64_t now_s)

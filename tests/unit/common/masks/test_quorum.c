@@ -1,7 +1,7 @@
 /* How many sites a masked sum needs: known answers, what is refused, and the reason for the number of
  * signatures by enumeration. */
 
-#include "masks/quorum.h"
+#include "masks/masks.h"
 
 #include <criterion/criterion.h>
 #include <stdbool.h>

@@ -21,6 +21,28 @@ static const uint64_t shares[] = {1, 2, 3, 100, 10000, NOISE_SHARES_MAX};
 
 enum { SCALES = sizeof scales / sizeof scales[0], SHARES = sizeof shares / sizeof shares[0] };
 
+/* A bin's polynomial at an offset, in units, by the trials of the plain kernel: the least fraction that they reject. */
+static int64_t polynomial(const struct noise_table *table, size_t b, uint64_t offset_word)
+{
+    const struct noise_cell only = {.bin = {(uint32_t)b, (uint32_t)b}};
+    struct noise_cell cell[2] = {only, only};
+    struct noise_table of_bin = *table;
+    int64_t low = 0;
+    int64_t high = INT64_C(1) << TABLE_UNIT_BITS;
+    of_bin.cell = cell;
+    of_bin.cell_bits = 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        const uint64_t word[] = {0, offset_word, (uint64_t)middle << (64 - TABLE_UNIT_BITS)};
+        if ((noise_table_try(&of_bin, word)[TRIAL_FLAGS] & TRIAL_ACCEPT) != 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /* 2^62 a(k) - polynomial, in units: how far the polynomial is off. */
 static double distance(const struct noise_table *table, size_t b, uint64_t offset)
 {
@@ -32,7 +54,7 @@ static double distance(const struct noise_table *table, size_t b, uint64_t offse
     noise_table_enclose(table, b, bin->size_bits, (uint128)bin->start + offset, low, high);
     mpfr_add(low, low, high, MPFR_RNDN);
     mpfr_mul_2ui(low, low, TABLE_UNIT_BITS - 1, MPFR_RNDN);
-    mpfr_sub_si(low, low, noise_bin_polynomial(bin, word), MPFR_RNDN);
+    mpfr_sub_si(low, low, polynomial(table, b, word), MPFR_RNDN);
     double off = mpfr_get_d(low, MPFR_RNDA);
     mpfr_clears(low, high, NULL);
     return off < 0 ? -off : off;

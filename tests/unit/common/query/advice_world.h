@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_COMMON_QUERY_ADVICE_WORLD_H
 #define TESTS_UNIT_COMMON_QUERY_ADVICE_WORLD_H
 
-#include "dp/schedule.h"
+#include "dp/filter.h"
 #include "query/query_advice.h"
 #include "support/sanitized.h"
 #include "support/seeded_random.h"
@@ -44,12 +44,12 @@ struct asked {
 /* The sigma of Gaussian noise, divided by the sensitivity. */
 static double sigma_of(double epsilon)
 {
-    const struct schedule schedule = {
+    const struct filter_plan schedule = {
         .limit = {(uint64_t)(epsilon * EPSILON_MICRO_ONE), UINT64_C(10000000000000)},
         .count = 1,
         .sampling_nano = 1000000000};
     uint64_t sigma_micro = 0;
-    cr_assert(schedule_sigma(&sigma_micro, &schedule, NULL) == STATUS_OK);
+    cr_assert(filter_sigma(&sigma_micro, &schedule, NULL) == STATUS_OK);
     return (double)sigma_micro * 1e-6;
 }
 

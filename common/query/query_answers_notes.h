@@ -1,10 +1,33 @@
-/* query_answers_regress.h - what a regression's coefficients are said with. Inside query alone. */
+/* query_answers_notes.h - what figures are said with that are not given: query_answers_*_notes.c. Inside query alone. */
 
-#ifndef QUERY_QUERY_ANSWERS_REGRESS_H
-#define QUERY_QUERY_ANSWERS_REGRESS_H
+#ifndef QUERY_QUERY_ANSWERS_NOTES_H
+#define QUERY_QUERY_ANSWERS_NOTES_H
 
 #include "query/query_advice.h"
+#include "query/query_answers.h"
 #include "query/query_kind.h"
+
+enum crosstab_figure { CROSSTAB_SHARE, CROSSTAB_DIFFERENCE, CROSSTAB_ODDS, CROSSTAB_TEST };
+
+/** Writes of a figure that is not given what is missing, and what would do. row: of a share */
+void crosstab_say_refused(struct query_answer *answer, const struct answering *answering,
+                          const struct crosstab_cells *cells, enum crosstab_figure figure,
+                          size_t row);
+
+/* Of what a figure is made: some of the groups. */
+struct survival_of {
+    bool of[SURVIVAL_GROUPS_MAX];
+};
+struct survival_of survival_of_two(size_t g, size_t h);
+
+/** Writes why a figure of some groups is not given, and what would do. */
+void survival_say_too_few(struct query_answer *answer, const struct answering *answering,
+                          const struct survival_cells *cells, const struct survival_of *groups);
+
+/** Writes of a log-rank test its degrees of freedom and which groups it is not of; where it is not given, what would do for those that
+ * have records. */
+void survival_say_test(struct query_answer *answer, const struct answering *answering,
+                       const struct survival *survival, const struct survival_cells *cells);
 
 /* Why a coefficient is not given. */
 struct regress_lacking {

@@ -6,7 +6,7 @@
  *
  * s the error of Stirling's formula. Chernoff's bound is exp(-d(k, np) - d(n - k, nq)). */
 
-#include "account/binomial.h"
+#include "account/law.h"
 
 #include <float.h>
 #include <math.h>
@@ -40,7 +40,7 @@ static double deviance(double x, double mean)
     return sum;
 }
 
-double binomial_log_tail(const struct binomial *binomial, double hits)
+double law_binomial_tail(const struct binomial *binomial, double hits)
 {
     double n = binomial->trials;
     if (hits >= n) {
@@ -52,10 +52,10 @@ double binomial_log_tail(const struct binomial *binomial, double hits)
     return -deviance(hits, n * binomial->p) - deviance(n - hits, n * binomial->q);
 }
 
-double binomial_log(const struct binomial *binomial, double hits)
+double law_binomial_log(const struct binomial *binomial, double hits)
 {
     double n = binomial->trials;
-    double tail = binomial_log_tail(binomial, hits);
+    double tail = law_binomial_tail(binomial, hits);
     if (hits >= n || hits <= 0) {
         return tail;
     }
@@ -64,8 +64,31 @@ double binomial_log(const struct binomial *binomial, double hits)
            log(n / hits / misses / 6.28318530717958647692) / 2;
 }
 
-double binomial_error(const struct binomial *binomial, double hits)
+double law_binomial_error(const struct binomial *binomial, double hits)
 {
     double distance = fabs(hits - binomial->trials * binomial->p);
-    return 16 * DBL_EPSILON * (distance - 2 * binomial_log_tail(binomial, hits) + 32);
+    return 16 * DBL_EPSILON * (distance - 2 * law_binomial_tail(binomial, hits) + 32);
+}
+
+/* Where the interval is narrow, the density in its middle and two more terms of Taylor's series; else the
+ * difference of two error functions on the side where both are small. */
+
+double law_normal(double middle, double width)
+{
+    double d = width;
+    double m = middle;
+    if (d * fmax(1, fabs(m)) < 0.02) {
+        double series =
+            1 + d * d * (m * m - 1) / 24 + d * d * d * d * (m * m * (m * m - 6) + 3) / 1920;
+        return 0.39894228040143267794 * exp(-m * m / 2) * d * series;
+    }
+    double near = (fabs(m) - d / 2) * 0.70710678118654752440;
+    double far = (fabs(m) + d / 2) * 0.70710678118654752440;
+    return near < 0 ? (erf(far) - erf(near)) / 2 : (erfc(near) - erfc(far)) / 2;
+}
+
+double law_normal_error(double middle, double width)
+{
+    double wide = width * fmax(1, fabs(middle)) < 0.02 ? 1 : 60;
+    return wide * (8 + 8 * middle * middle) * (DBL_EPSILON / 2);
 }
