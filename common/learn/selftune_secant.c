@@ -18,9 +18,10 @@
  * overshoot, by 1 to 8 points of accuracy: docs/study-hospitals.md. */
 #define SECANT_NOISE TUNED(SECANT_NOISE, 1.0)
 
-#define ALONG_LEAST 0.02 /* of a direction's second moment: by less the rule would divide by noise */
-#define LITTLE      1e-12
-#define MOST        1e6 /* of a number of the state that is about 1 */
+#define ALONG_LEAST                                                                                \
+    0.02 /* of a direction's second moment: by less the rule would divide by noise */
+#define LITTLE 1e-12
+#define MOST   1e6 /* of a number of the state that is about 1 */
 
 struct secant {
     double *seen;

@@ -32,11 +32,11 @@ struct equation {
     const double *more;   /* (d, d) NULL: nothing */
     double steepest;      /* no second moment of the columns' weighed gradients is above that */
     double by[STANDIN_OUTPUTS_MAX]; /* what more is multiplied by */
-    double *p;            /* (N, m) */
-    double *score;        /* (N, m) */
-    double *rest;         /* (m, D) the left-hand side less the right one */
-    double *step;         /* (m, D) */
-    double *conjugate;    /* (3, m, D) */
+    double *p;                      /* (N, m) */
+    double *score;                  /* (N, m) */
+    double *rest;                   /* (m, D) the left-hand side less the right one */
+    double *step;                   /* (m, D) */
+    double *conjugate;              /* (3, m, D) */
 };
 
 static double distance(const double *a, const double *b, size_t count)
