@@ -70,7 +70,8 @@ struct selftune {
     double quantile; /* of the clip: standin_clip(); above 0, at most 1 */
     const struct standin *
         rows; /* borrowed: standin_init() of these numbers, for a caller that steps often; NULL: made each time */
-    bool bends; /* beside products: a step tries products of white columns: selftune_bend.h */
+    bool bends;     /* beside products: a step tries products of white columns: selftune_bend.h */
+    bool is_number; /* the labels are numbers, which keep no secants; selftune_number.h sets it */
 };
 
 /** Checks the numbers. Fails with STATUS_INVALID. All functions below CHECK it. */

@@ -47,17 +47,27 @@ struct parts {
     double *past_q; /* (D) */
 };
 
+/* The stage as selftune.c is to see it. */
+static struct selftune tune_of(const struct selftune_number *stage)
+{
+    struct selftune tune = stage->tune;
+    tune.is_number = true;
+    return tune;
+}
+
 size_t selftune_number_state_count(const struct selftune_number *stage)
 {
     CHECK(stage->tune.output_count == 1 && stage->tune.sight != SIGHT_SUMS &&
           selftune_serves(&stage->loss));
-    return selftune_state_count(&stage->tune) + 4 + 2 * (stage->tune.feature_count + 1);
+    const struct selftune tune = tune_of(stage);
+    return selftune_state_count(&tune) + 4 + 2 * (tune.feature_count + 1);
 }
 
 static struct parts parts_of(double *state, const struct selftune_number *stage)
 {
-    const size_t d = stage->tune.feature_count;
-    const struct selftune_parts common = selftune_parts_of(state, &stage->tune);
+    const struct selftune tune = tune_of(stage);
+    const size_t d = tune.feature_count;
+    const struct selftune_parts common = selftune_parts_of(state, &tune);
     struct parts parts = {.d = d,
                           .clip = common.clip,
                           .v = common.v,
@@ -66,7 +76,7 @@ static struct parts parts_of(double *state, const struct selftune_number *stage)
                           .prior = common.prior,
                           .prior_end = common.prior + d,
                           .done = common.done};
-    parts.sigma = state + selftune_state_count(&stage->tune);
+    parts.sigma = state + selftune_state_count(&tune);
     parts.taken = parts.sigma + 1;
     parts.unsure = parts.taken + 1;
     parts.steep = parts.unsure + 1;
@@ -141,9 +151,10 @@ static enum status make_standin(struct standin *standin, const struct selftune_n
 
 enum status selftune_number_begin(double *state, const struct selftune_number *stage)
 {
+    const struct selftune tune = tune_of(stage);
     struct parts parts = parts_of(state, stage);
     struct standin standin = {0};
-    enum status status = selftune_begin(state, &stage->tune);
+    enum status status = selftune_begin(state, &tune);
     if (status == STATUS_OK) {
         status = make_standin(&standin, stage);
     }

@@ -36,8 +36,8 @@ size_t selftune_secant_count(const struct selftune *stage)
 {
     const size_t d = stage->feature_count;
     const size_t m = stage->output_count;
-    const bool has =
-        stage->steps > 0 && (stage->sight == SIGHT_SUMS || stage->sight == SIGHT_SQUARES);
+    const bool has = !stage->is_number && stage->steps > 0 &&
+                     (stage->sight == SIGHT_SUMS || stage->sight == SIGHT_SQUARES);
     return has ? 2 + m * (1 + d + 1 + d) + d * d : 0;
 }
 

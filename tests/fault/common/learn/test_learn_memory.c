@@ -247,7 +247,8 @@ Test(learn_memory, failing_anywhere_gives_no_sum)
 static enum status selftune_at(int task, double *state, const struct selftune *stage)
 {
     static const double sums[14] = {4, 1, 0, 4, 1, 4};
-    const struct selftune_look look = {10, sums, NULL, sums, sums, 1, 0, 1, 1, NULL, NULL};
+    const double *kept = stage->sight == SIGHT_SUMS ? sums : NULL;
+    const struct selftune_look look = {10, sums, kept, sums, sums, 1, 0, 1, 1, NULL, NULL};
     const struct selftune_release step = {
         .step = 1, .record_count = 10, .gradient = sums, .deviation = 1};
     const struct selftune_number number = {*stage, {LOSS_SQUARED, 0}, 0.1};
@@ -269,25 +270,18 @@ static enum status selftune_at(int task, double *state, const struct selftune *s
     }
 }
 
-Test(learn_memory, failing_anywhere_leaves_a_learners_state_as_it_was)
+enum { LEARNER_STATE = 48 };
+
+/* Each of so many tasks, with every allocation failing once. before: (LEARNER_STATE) */
+static void fail_anywhere(const double *before, int tasks, const struct selftune *stage)
 {
-    enum { STATE = 48 };
-    const struct selftune stage = {.feature_count = 3,
-                                   .output_count = 1,
-                                   .sight = SIGHT_PRODUCTS,
-                                   .steps = 2,
-                                   .quantile = 0.3};
-    const struct selftune_number number = {stage, {LOSS_SQUARED, 0}, 0.1};
-    double before[STATE] = {0};
-    cr_assert(selftune_number_state_count(&number) <= STATE &&
-              selftune_number_begin(before, &number) == STATUS_OK);
-    for (int task = 0; task < 6; task++) {
+    for (int task = 0; task < tasks; task++) {
         long position = 0;
         for (bool survived = false; !survived && position < 100; position++) {
-            double state[STATE];
+            double state[LEARNER_STATE];
             memcpy(state, before, sizeof state);
             countdown = position;
-            const enum status status = selftune_at(task, state, &stage);
+            const enum status status = selftune_at(task, state, stage);
             survived = countdown >= 0;
             countdown = -1;
             cr_assert_eq(status, survived ? STATUS_OK : STATUS_NO_MEMORY);
@@ -296,4 +290,29 @@ Test(learn_memory, failing_anywhere_leaves_a_learners_state_as_it_was)
         }
         cr_assert(position > 4, "only %ld allocations were seen", position);
     }
+}
+
+Test(learn_memory, failing_anywhere_leaves_a_learners_state_as_it_was)
+{
+    const struct selftune stage = {.feature_count = 3,
+                                   .output_count = 1,
+                                   .sight = SIGHT_PRODUCTS,
+                                   .steps = 2,
+                                   .quantile = 0.3};
+    const struct selftune_number number = {stage, {LOSS_SQUARED, 0}, 0.1};
+    double before[LEARNER_STATE] = {0};
+    cr_assert(selftune_number_state_count(&number) <= LEARNER_STATE &&
+              selftune_number_begin(before, &number) == STATUS_OK);
+    fail_anywhere(before, 6, &stage);
+}
+
+/* A look at sums is followed by steps that keep secants. */
+Test(learn_memory, failing_anywhere_leaves_secants_as_they_were)
+{
+    const struct selftune stage = {
+        .feature_count = 3, .output_count = 1, .sight = SIGHT_SUMS, .steps = 2, .quantile = 0.3};
+    double before[LEARNER_STATE] = {0};
+    cr_assert(selftune_secant_count(&stage) > 0 && selftune_state_count(&stage) <= LEARNER_STATE &&
+              selftune_begin(before, &stage) == STATUS_OK);
+    fail_anywhere(before, 3, &stage);
 }

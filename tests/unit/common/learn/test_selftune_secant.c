@@ -167,6 +167,31 @@ Test(selftune_secant, shorter_steps_pay)
     cr_assert(gain.mean > 5 * gain.error, "%g (%g)", gain.mean, gain.error);
 }
 
+/* A state of an earlier build has zeros in place of secants: one gradient tells nothing, two do. */
+Test(selftune_secant, a_state_that_lacked_secants_learns_from_its_second_gradient)
+{
+    struct column column[D];
+    memset(column, 0, sizeof column);
+    const struct schema schema = {.column = column, .column_count = D};
+    const struct selftune stage = {
+        .feature_count = D, .output_count = 1, .sight = SIGHT_SUMS, .steps = 2, .quantile = 0.3};
+    struct public_random random = public_random_from(1000);
+    struct rehearsal_table table = {
+        .outputs = 1, .d = D, .rows = ROWS, .labels = (size_t)(RECORDS / ROWS)};
+    double state[STATE_MOST];
+    const size_t secants = selftune_secant_count(&stage);
+    cr_assert(rehearsal_table_init(&table) == STATUS_OK);
+    cr_assert(rehearsal_table_draw(&table, &schema, 0, 8, &random) == STATUS_OK);
+    cr_assert(selftune_begin(state, &stage) == STATUS_OK);
+    take_look(state, &stage, &table, 0.1, &random);
+    memset(state + selftune_state_count(&stage) - secants, 0, secants * sizeof *state);
+    take_step(state, &stage, &table, 0, 0.1, &random);
+    cr_expect_eq(selftune_shortened(state, &stage), 1);
+    take_step(state, &stage, &table, 1, 0.1, &random);
+    cr_expect_gt(selftune_shortened(state, &stage), 1.5, "%g", selftune_shortened(state, &stage));
+    rehearsal_table_free(&table);
+}
+
 /* Columns that are independent and normal, and a label that follows the first: secants say so. */
 Test(selftune_secant, white_columns_are_not_taken_to_be_alike)
 {

@@ -72,6 +72,85 @@ Test(close_learn, reads_a_state_that_an_earlier_build_wrote, .init = setup, .fin
     cr_expect_eq(add(state, count - 1), STATUS_CORRUPT);
 }
 
+/* A job of so many columns. */
+static void begin_columns(int columns, const char *label, const char *epsilon, int records)
+{
+    static char text[4096];
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   "hedgerow: 1\njob: toy\ndata:\n"
+                                   "  label: {column: y, %s}\n"
+                                   "  features:\n",
+                                   label);
+    for (int j = 0; j < columns; j++) {
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "    - {column: c%d, centre: 0, half_width: 1}\n", j);
+    }
+    (void)snprintf(text + used, sizeof text - used,
+                   "privacy: {unit: record, neighbours: replace_one, trust: local, epsilon: %s}\n"
+                   "cohort: {minimum: 2, records: %d, join_deadline_s: 1, deadline_s: 1}\n"
+                   "stages: [{task: learn}]\n",
+                   epsilon, records);
+    history_begin(&job, &outcome, text);
+}
+
+/* States of before secants: 5 columns after sums, where one step follows. */
+static void begin_sums(void)
+{
+    begin_columns(5, "positive: \"1\", negative: \"0\"", "1", 90);
+    const struct selftune *tune = &learn_stage(&job.stage[0])->tune;
+    cr_assert(tune->sight == SIGHT_SUMS && tune->steps == 1);
+}
+
+Test(close_learn, reads_a_state_that_lacks_secants, .fini = teardown)
+{
+    enum { SHOWN = 1 + 6 + 2 * 5, STEEP = SHOWN + 6 + 5, OWN = STEEP + 2, SECANTS = 39 };
+    double state[OWN + SECANTS + LEARN_EXPECTED_NUMBERS];
+    double old[OWN + LEARN_EXPECTED_NUMBERS];
+    for (size_t i = 0; i < OWN + LEARN_EXPECTED_NUMBERS; i++) {
+        old[i] = 1 + (double)i / STATE_MOST;
+    }
+    memset(state, 0, sizeof state);
+    memcpy(state, old, OWN * sizeof *old);
+    memcpy(state + OWN + SECANTS, old + OWN, LEARN_EXPECTED_NUMBERS * sizeof *old);
+    begin_sums();
+    cr_assert_eq(learn_state_count(&job.stage[0]), sizeof state / sizeof *state);
+    cr_assert_eq(add(old, OWN + LEARN_EXPECTED_NUMBERS), STATUS_OK);
+    cr_expect_eq(memcmp(outcome.state, state, sizeof state), 0);
+
+    /* Of before anything was expected. */
+    teardown();
+    begin_sums();
+    learn_expect_nothing(state + OWN + SECANTS);
+    cr_assert_eq(add(old, OWN), STATUS_OK);
+    cr_expect_eq(memcmp(outcome.state, state, sizeof state), 0);
+
+    /* Of before steps were shortened. */
+    teardown();
+    begin_sums();
+    memmove(old + STEEP, old + STEEP + 1, (OWN - 1 - STEEP) * sizeof *old);
+    state[STEEP] = 1;
+    cr_assert_eq(add(old, OWN - 1), STATUS_OK);
+    cr_expect_eq(memcmp(outcome.state, state, sizeof state), 0);
+    cr_expect_eq(add(old, OWN - 2), STATUS_CORRUPT);
+    cr_expect_eq(add(state, OWN + SECANTS - 2), STATUS_CORRUPT);
+}
+
+/* A number's steps keep no secants: its states are as long as they were before there were any. */
+Test(close_learn, a_number_after_squares_keeps_no_secants, .fini = teardown)
+{
+    enum { COUNT = 286 };
+    double state[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        state[i] = 1 + (double)i / COUNT;
+    }
+    begin_columns(30, "centre: 0, half_width: 1", "4", 10000);
+    const struct learn_stage *own = learn_stage(&job.stage[0]);
+    cr_assert(own->is_number && own->tune.sight == SIGHT_SQUARES && own->tune.steps >= 5);
+    cr_expect_eq(learn_state_count(&job.stage[0]), COUNT);
+    cr_assert_eq(add(state, COUNT), STATUS_OK);
+    cr_expect_eq(memcmp(outcome.state, state, sizeof state), 0);
+}
+
 /* Added to a history of the whole job: what each round says. */
 static const char *note_of(double *state, uint32_t round, struct peer *away, uint32_t away_count)
 {

@@ -122,10 +122,10 @@ static void compare(const struct case_of *wanted)
     job_free(&job[1]);
 }
 
-#define LOCAL_4    "local", "0", 4
-#define LOCAL_1    "local", "0", 1
-#define LOCAL_0_3  "local", "0", 0.3
-#define GAUSS_1    "local", "0.00001", 1
+#define LOCAL_4   "local", "0", 4
+#define LOCAL_1   "local", "0", 1
+#define LOCAL_0_3 "local", "0", 0.3
+#define GAUSS_1   "local", "0.00001", 1
 
 Test(learn_plan, products_pay_where_their_noise_is_small)
 {
