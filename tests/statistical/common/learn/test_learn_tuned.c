@@ -66,13 +66,24 @@ static void try(const struct trial *trial)
     learn_alone_free(&alone[1]);
 }
 
+static void try_all(const struct trial *trial, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        try(&trial[i]);
+    }
+}
+
 /* epsilon and delta */
-#define LOCAL_03   "local", "0.3", "0"
-#define LOCAL_1    "local", "1", "0"
-#define LOCAL_4    "local", "4", "0"
-#define CENTRAL_1  "central", "1", "0"
-#define CENTRAL_4  "central", "4", "0"
-#define CENTRAL_20 "central", "20", "0"
+#define LOCAL_03          "local", "0.3", "0"
+#define LOCAL_1           "local", "1", "0"
+#define LOCAL_4           "local", "4", "0"
+#define CENTRAL_1         "central", "1", "0"
+#define CENTRAL_4         "central", "4", "0"
+#define CENTRAL_20        "central", "20", "0"
+#define LOCAL_05          "local", "0.5", "0"
+#define LOCAL_2           "local", "2", "0"
+#define LOCAL_8           "local", "8", "0"
+#define GAUSSIAN(epsilon) "central", epsilon, "0.00001"
 
 #define MADE_UP(kind, ...)                                                                         \
     {                                                                                              \
@@ -90,9 +101,7 @@ Test(learn_tuned, constants_of_looks_and_first_models)
         {"ALIKE", 1, {TUMOURS, CENTRAL_20}, 80, ACCURACY},
         {"LONGEST", 0.5, {TUMOURS, LOCAL_4}, 60, AUC},
     };
-    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
-        try(&trials[i]);
-    }
+    try_all(trials, sizeof trials / sizeof trials[0]);
 }
 
 Test(learn_tuned, constants_of_steps)
@@ -107,9 +116,32 @@ Test(learn_tuned, constants_of_steps)
         {"SURE", 1e9, MADE_UP(MADE_OVERSHOOT, CENTRAL_20), 20, ACCURACY},
         {"BENDS_NOISE", 0.001, MADE_UP(MADE_BENT, CENTRAL_4), 6, ACCURACY},
     };
-    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
-        try(&trials[i]);
-    }
+    try_all(trials, sizeof trials / sizeof trials[0]);
+}
+
+/* What a stage plans is the other value's in the second of each pair: task/learn/plan.c. */
+Test(learn_tuned, constants_of_looks_that_are_planned)
+{
+    static const struct trial trials[] = {
+        {"PRODUCTS_NOISE", 0, {PATIENTS, LOCAL_4}, 60, ACCURACY},
+        {"PRODUCTS_NOISE", 0.8, {PATIENTS, LOCAL_03}, 90, ACCURACY},
+        {"PRODUCTS_NOISE_GAUSSIAN", 0, {PATIENTS, GAUSSIAN("1")}, 50, ACCURACY},
+        {"PRODUCTS_NOISE_GAUSSIAN", 2, {TUMOURS, GAUSSIAN("4")}, 110, AUC},
+        {"MEANS_NOISE_GAUSSIAN", 0.2, {TUMOURS, GAUSSIAN("5"), .wide = 8}, 90, AUC},
+        {"SHARE_CLASS_SUMS", 0.15, MADE_UP(MADE_ALIKE, LOCAL_8), 130, ACCURACY},
+        {"SHARE_CLASS_SUMS", 0.7, MADE_UP(MADE_COMMON, LOCAL_8), 45, ACCURACY},
+    };
+    try_all(trials, sizeof trials / sizeof trials[0]);
+}
+
+Test(learn_tuned, constants_of_steps_and_groups_that_are_planned)
+{
+    static const struct trial trials[] = {
+        {"STEP_OF_GAUSSIAN", 7, {TUMOURS, GAUSSIAN("0.3")}, 300, AUC},
+        {"GROUPS_BEFORE_STEPS", 1, MADE_UP(MADE_OVERSHOOT, LOCAL_2), 100, ACCURACY},
+        {"GROUPS_BEFORE_STEPS", 0, {PATIENTS, LOCAL_05, .more = 18}, 100, ACCURACY},
+    };
+    try_all(trials, sizeof trials / sizeof trials[0]);
 }
 
 /* Of a number: what the other value loses of what there is to learn. */
