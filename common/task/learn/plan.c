@@ -32,7 +32,7 @@ static const double share_counts_most = 0.2;
  * sums near that bound. Above it squares lose 6 and 7 points of wdbc (Laplace and Gaussian); below it they gain where columns fill
  * little of their public ranges, and lose 0.4 on flchain with columns of noise at C 4.
  * Gaussian squares gain 0.2 of AUC on wdbc with wide ranges (5). For several classes both bounds take no account of their number:
- * see "Several classes" in docs/study-hospitals.md. */
+ * docs/study-hospitals.md has what that costs. */
 #define MEANS_NOISE          0.2
 #define MEANS_NOISE_GAUSSIAN TUNED(MEANS_NOISE_GAUSSIAN, 0.3)
 
