@@ -16,9 +16,10 @@ struct lease;
 /* Which coordinators may lead and collect beside each other; it stands in the row (`version`), and whoever takes the lead writes
  * its own. A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journal 4, and protocol 5. 3: journal 5, and
  * protocol 6: a `learn` stage may share columns out, which one of before does not know. 4: journal 6, and protocol 7: a `correlate` has
- * fourth moments. 5: journal 7, and protocol 8: an iterate of `learn` may be an expert. */
-enum { LEASE_VERSION = 5 };
-#define LEASE_VERSION_TEXT "5"
+ * fourth moments. 5: journal 7, and protocol 8: an iterate of `learn` may be an expert. 6: journal 8, and protocol 9: `learn` of
+ * a number has another plan. */
+enum { LEASE_VERSION = 6 };
+#define LEASE_VERSION_TEXT "6"
 
 /* A program of version 1 that is connected already does not look at `version` again. What it writes to take the lead leaves `guard`
  * as it is, and breaks this constraint, whose name the server tells it. NULL, while no later one has led, breaks none. */

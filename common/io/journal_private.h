@@ -15,14 +15,15 @@
  * JOURNAL_PIECE_BYTES; id = sequence << JOURNAL_PIECE_BITS | number. From version 3 a blob of JOURNAL_BULK_BYTES or more
  * has one row, numbered JOURNAL_BULK_NUMBER: the key of its file (journal_bulk.c). From version 4 a blob's digest is that of its
  * tree (crypto/digest.h); those of before are taken as they are. From version 5 an answer's words of 2 bytes may count steps (dp/encode.h). From
- * version 6 a job says which protocol it was begun under. From version 7 that may be 8, whose jobs earlier programs do not know. */
+ * version 6 a job says which protocol it was begun under. From version 7 that may be 8, and from
+ * version 8 it may be 9, whose jobs earlier programs do not know. */
 enum {
     JOURNAL_PIECE_BITS = 20,
     JOURNAL_BULK_NUMBER = (1 << JOURNAL_PIECE_BITS) - 1,
     JOURNAL_BULK_BYTES = 256 * 1024,
     JOURNAL_LATER_MAX = 16,     /* so many blobs may wait to be forgotten with the next record, */
     JOURNAL_LATER_BYTES = 1024, /* each of so many bytes or more */
-    JOURNAL_VERSION = 7,
+    JOURNAL_VERSION = 8,
     JOURNAL_VERSION_LEAST = 1,
     JOURNAL_APPLICATION = 0x68647277
 };

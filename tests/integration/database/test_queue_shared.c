@@ -272,7 +272,7 @@ Test(queue_shared, refuses_what_cannot_be_a_queue, .init = bench_begin_shared, .
     bench_psql("UPDATE hedgerow_lease SET kind = 'queue', version = 9");
     cr_expect_eq(open_anew(), STATUS_UNSUPPORTED);
     cr_expect_not_null(strstr(why.text, "version 9"), "%s", why.text);
-    bench_psql("UPDATE hedgerow_lease SET version = 5");
+    bench_psql("UPDATE hedgerow_lease SET version = 6");
     cr_expect_eq(open_anew(), STATUS_OK, "%s", why.text);
     char *path = strstr(office.settings.jobs, "&options");
     strcpy(path, "&options=-csearch_path%3Dno_such_schema");
@@ -410,7 +410,7 @@ Test(queue_shared, an_older_coordinator_leads_no_more_once_a_later_one_has,
     cr_assert_eq(queue_lead(&other, &why), STATUS_OK, "%s", why.text);
     cr_expect_not(older_takes());
     cr_expect_not(second_takes());
-    bench_psql("DO \\$\\$ BEGIN ASSERT (SELECT version FROM hedgerow_lease) = 5; END \\$\\$");
+    bench_psql("DO \\$\\$ BEGIN ASSERT (SELECT version FROM hedgerow_lease) = 6; END \\$\\$");
     queue_close(&other);
     cr_assert_eq(queue_open(&office, &why), STATUS_OK, "%s", why.text);
 }

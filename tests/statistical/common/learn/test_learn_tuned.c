@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { NOISES = 1000000 };
-enum measure { ACCURACY, AUC };
+enum measure { ACCURACY, AUC, ERROR }; /* ERROR: of a number, over the width of its range */
 
 struct trial {
     const char *name; /* of a constant */
@@ -34,6 +34,7 @@ double learn_tuned(const char *name, double value)
 static void run(double *got, struct learn_alone *alone, int split)
 {
     learn_alone_run(&got[ACCURACY], &got[AUC], alone, (uint64_t)split, (uint64_t)(NOISES + split));
+    got[ERROR] = -got[ACCURACY];
 }
 
 static void try(const struct trial *trial)
@@ -45,7 +46,7 @@ static void try(const struct trial *trial)
     varied = trial;
     learn_table_open(&alone[1], &trial->table);
     for (int split = 1; split <= trial->splits; split++) {
-        double got[2][2];
+        double got[2][3];
         varied = NULL;
         run(got[0], &alone[0], split);
         varied = trial;
@@ -59,7 +60,10 @@ static void try(const struct trial *trial)
     const double error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
     (void)printf("%s %g, %s %s, delta %s: %s %+.4f (%.4f)\n", trial->name, trial->other,
                  trial->table.trust, trial->table.epsilon, trial->table.delta,
-                 trial->by == AUC ? "AUC" : "accuracy", sum / n, error);
+                 trial->by == AUC     ? "AUC"
+                 : trial->by == ERROR ? "error"
+                                      : "accuracy",
+                 sum / n, error);
     cr_expect_gt(sum / n, 5 * error, "%s %g: %.4f (%.4f)", trial->name, trial->other, sum / n,
                  error);
     learn_alone_free(&alone[0]);
@@ -83,6 +87,9 @@ static void try_all(const struct trial *trial, size_t count)
 #define LOCAL_05          "local", "0.5", "0"
 #define LOCAL_2           "local", "2", "0"
 #define LOCAL_8           "local", "8", "0"
+#define LOCAL_20          "local", "20", "0"
+#define CENTRAL_01        "central", "0.1", "0"
+#define CENTRAL_03        "central", "0.3", "0"
 #define GAUSSIAN(epsilon) "central", epsilon, "0.00001"
 
 #define MADE_UP(kind, ...)                                                                         \
@@ -140,6 +147,21 @@ Test(learn_tuned, constants_of_steps_and_groups_that_are_planned)
         {"STEP_OF_GAUSSIAN", 7, {TUMOURS, GAUSSIAN("0.3")}, 300, AUC},
         {"GROUPS_BEFORE_STEPS", 1, MADE_UP(MADE_OVERSHOOT, LOCAL_2), 100, ACCURACY},
         {"GROUPS_BEFORE_STEPS", 0, {PATIENTS, LOCAL_05, .more = 18}, 100, ACCURACY},
+    };
+    try_all(trials, sizeof trials / sizeof trials[0]);
+}
+
+/* task/learn/number.c */
+Test(learn_tuned, constants_of_the_plan_of_a_number)
+{
+    static const struct trial trials[] = {
+        {"UNSURE", 0.01, {KAPPA, CENTRAL_01}, 40, ERROR},
+        {"UNSURE", 2, {KAPPA, LOCAL_1}, 12, ERROR},
+        {"UNSURE_NONE", 1, {KAPPA, LOCAL_1}, 12, ERROR},
+        {"CLIP_USUAL", 3, {KAPPA, CENTRAL_1}, 40, ERROR},
+        {"STEEP_USUAL", 0.1, {KAPPA, CENTRAL_03}, 20, ERROR},
+        {"NUMBER_SUMS", 0.01, {KAPPA, LOCAL_20}, 50, ERROR},
+        {"NUMBER_SIZE", 0.4, {KAPPA, LOCAL_03}, 40, ERROR},
     };
     try_all(trials, sizeof trials / sizeof trials[0]);
 }
