@@ -17,31 +17,31 @@ static const double label_variance = 0.1;
 static const double rest_variance = 0.03;
 static const double column_variance = 0.12;
 
-/* What steps are taken to do on a typical table. On the rehearsal's made-up tables (learn/rehearsal.h), 135 settings of 2 to 40 columns,
- * plans lose 0.0144 of a label's range by the first row, 0.0196 by that of programs before protocol version 9, and 0.0126 at best:
+/* What of the expected squared error steps leave for the next ones where whitening has seen correlations. */
+#define UNSURE_PRODUCTS TUNED(UNSURE_PRODUCTS, 0.05)
+
+/* What else steps are taken to do on a typical table. On the rehearsal's made-up tables (learn/rehearsal.h), 135 settings of 2 to 40
+ * columns, plans lose 0.0145 of a label's range, by what programs before protocol version 9 took 0.0196, and at best 0.0126:
  * docs/study-hospitals.md. A job that these have begun keeps its plan. */
 struct usual {
-    double
-        products; /* of the expected squared error, what whitening leaves for the next steps: of correlated columns, */
-    double squares; /* of scaled ones, */
-    double none;    /* and of those of which nothing is known: 2: all of it */
+    double squares; /* of the expected squared error, what steps leave where columns are scaled, */
+    double none;    /* and where nothing is known of them; 2: all of it */
     double clip;    /* of a gradient, over its deviation */
     double
-        steep; /* for each column, how much too long a step is taken to be without products: the first one is shorter by that */
+        steep; /* without products, how much too long a first step is taken to be, over the number of columns */
 };
-
-/* Between 0.05 and 0.4 plans lose the same. */
-#define UNSURE      TUNED(UNSURE, 0.1)
-#define UNSURE_NONE TUNED(UNSURE_NONE, 2.0)
-#define CLIP_USUAL  TUNED(CLIP_USUAL, 1.0)
-#define STEEP_USUAL TUNED(STEEP_USUAL, HUGE_VAL)
 
 /* Without a look steps are taken to tell the intercept alone, and so is the first one after squares: until it has told how steep the
  * loss is, columns stay as they are. */
+#define UNSURE_SQUARES TUNED(UNSURE_SQUARES, 0.3)
+#define UNSURE_NONE    TUNED(UNSURE_NONE, 2.0)
+#define CLIP_USUAL     TUNED(CLIP_USUAL, 1.0)
+#define STEEP_USUAL    TUNED(STEEP_USUAL, HUGE_VAL)
+
 static struct usual usual_of(enum job_age age)
 {
-    const struct usual now = {UNSURE, UNSURE, UNSURE_NONE, CLIP_USUAL, STEEP_USUAL};
-    const struct usual before = {0.05, 0.8, 1.1, 3, 0.5};
+    const struct usual now = {UNSURE_SQUARES, UNSURE_NONE, CLIP_USUAL, STEEP_USUAL};
+    const struct usual before = {0.8, 1.1, 3, 0.5};
     return job_age_version(age) >= 9 ? now : before;
 }
 
@@ -100,7 +100,7 @@ static double loss_of(const struct learn_stage *own, const struct usual *usual, 
         unsure = usual->squares + scale * scale;
         prior_end = sum * sum;
         if (sight == SIGHT_PRODUCTS) {
-            unsure = usual->products + 2 * scale * scale;
+            unsure = UNSURE_PRODUCTS + 2 * scale * scale;
             prior = after(signal, product * scale) + unsure * signal;
         }
     }
@@ -110,7 +110,7 @@ static double loss_of(const struct learn_stage *own, const struct usual *usual, 
         const double steep = sight == SIGHT_PRODUCTS ? 1 : fmax(1, d * usual->steep);
         const double short_of = i == 0 ? 1 - 1 / steep : 0;
         prior = fmin(signal, after(prior, heard) + fmax(unsure / 2, short_of * short_of) * prior);
-        prior_end = after(prior_end, heard) + prior_end * usual->products;
+        prior_end = after(prior_end, heard) + prior_end * UNSURE_PRODUCTS;
     }
     return d * prior + prior_end;
 }

@@ -139,10 +139,10 @@ Test(job_learn, plans_for_a_number)
          {SIGHT_PRODUCTS, 6},
          {SIGHT_PRODUCTS, 6}},
         {{NUMBER, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN},
-         {SIGHT_SQUARES, 12},
+         {SIGHT_PRODUCTS, 6},
          {SIGHT_PRODUCTS, 6}},
         {{NUMBER, SEVEN, "local", 0.6, "0.00001", 1200, NULL, LEARN},
-         {SIGHT_SQUARES, 9},
+         {SIGHT_SQUARES, 10},
          {SIGHT_SQUARES, 9}},
         {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("squared")},
          {SIGHT_SQUARES, 4},
@@ -154,7 +154,7 @@ Test(job_learn, plans_for_a_number)
          {SIGHT_SQUARES, 4},
          {SIGHT_NONE, 8}},
         {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("pinball, loss_parameter: 0.95")},
-         {SIGHT_SQUARES, 3},
+         {SIGHT_PRODUCTS, 1},
          {SIGHT_PRODUCTS, 1}},
     };
     static const enum job_age ages[] = {JOB_OF_8, JOB_OF_7, JOB_UP_TO_4};
