@@ -196,6 +196,7 @@ sys.exit(not (len(rows) == 15 and local == sorted(local, reverse=True) and local
 PY
 # What would do for half a point: more than the job has, and fewer for a larger epsilon; with ten times as many little is lost.
 halves() { sed -n '/"half_a_point"/,/"agents"/s/^ *"least": \([0-9]*\).*/\1/p' "$work/out" | head -n 1; }
+expect 0 "$hedgerow" plan job "$root/compose/hospitals/learn.yml" --json
 least=$(halves)
 sed 's/epsilon: 1 /epsilon: 2 /' "$root/compose/hospitals/learn.yml" >"$work/twice.yml"
 expect 0 "$hedgerow" plan job "$work/twice.yml" --json
