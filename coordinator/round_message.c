@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static_assert((int)JOB_AGE_MOST == (int)JOB_OF_7, "what a WELCOME may say");
+static_assert((int)JOB_AGE_MOST == (int)JOB_OF_8, "what a WELCOME may say");
 
 static enum status welcome(struct coordinator *c, const struct member *member,
                            struct effects *effects)

@@ -16,7 +16,8 @@ struct lease;
 /* Which coordinators may lead and collect beside each other; it stands in the row (`version`), and whoever takes the lead writes
  * its own. A program refuses a later one. 1: journals up to version 3, and protocol up to 4. 2: journal 4, and protocol 5. 3: journal 5, and
  * protocol 6: a `learn` stage may share columns out, which one of before does not know. 4: journal 6, and protocol 7: a `correlate` has
- * fourth moments. 5: journal 7, and protocol 8: an iterate of `learn` may be an expert. 6: journal 8. */
+ * fourth moments. 5: journal 7, and protocol 8: an iterate of `learn` may be an expert. 6: journal 8, and protocol 9: `learn` of
+ * a number has another plan. */
 enum { LEASE_VERSION = 6 };
 #define LEASE_VERSION_TEXT "6"
 

@@ -15,8 +15,8 @@
  * JOURNAL_PIECE_BYTES; id = sequence << JOURNAL_PIECE_BITS | number. From version 3 a blob of JOURNAL_BULK_BYTES or more
  * has one row, numbered JOURNAL_BULK_NUMBER: the key of its file (journal_bulk.c). From version 4 a blob's digest is that of its
  * tree (crypto/digest.h); those of before are taken as they are. From version 5 an answer's words of 2 bytes may count steps (dp/encode.h). From
- * version 6 a job says which protocol it was begun under. From version 7 that may be 8, whose jobs earlier programs do not know.
- * From version 8 a state of `learn` may have what gradients told of the columns. */
+ * version 6 a job says which protocol it was begun under. From version 7 that may be 8, and from version 8 it may be 9, whose jobs
+ * earlier programs do not know. From version 8 a state of `learn` may have what gradients told of the columns. */
 enum {
     JOURNAL_PIECE_BITS = 20,
     JOURNAL_BULK_NUMBER = (1 << JOURNAL_PIECE_BITS) - 1,

@@ -208,7 +208,8 @@ enum status job_settle(struct job *job, uint64_t records, struct why *why)
 enum job_age job_age_of(bool trees, bool shares, uint32_t protocol)
 {
     if (protocol > 0) {
-        return protocol >= 8   ? JOB_OF_NOW
+        return protocol >= 9   ? JOB_OF_NOW
+               : protocol == 8 ? JOB_OF_8
                : protocol == 7 ? JOB_OF_7
                : protocol == 6 ? JOB_OF_6
                : protocol == 5 ? JOB_OF_5
@@ -228,10 +229,12 @@ uint32_t job_age_version(enum job_age age)
         return 6;
     case JOB_OF_7:
         return 7;
+    case JOB_OF_8:
+        return 8;
     case JOB_OF_NOW:
         break;
     }
-    return 8;
+    return 9;
 }
 
 bool job_differs_older(const struct job *job)

@@ -147,8 +147,16 @@ MUST_USE enum status job_parse(struct job *job, struct slice text, const char *n
 /* Which programs have begun a job, where that makes another job of its text. The numbers are those of a WELCOME. Up to protocol
  * version 4 `learn` tries no products of columns, and takes two steps in some places where three are better. Up to version 5 it
  * shares no columns out. Up to version 6 a `correlate` deals its records out to parts, in place of fourth moments, and
- * `learn` looks at columns once. Up to version 7 no iterate of it is an expert. */
-enum job_age { JOB_OF_NOW = 0, JOB_UP_TO_4 = 1, JOB_OF_5 = 2, JOB_OF_6 = 3, JOB_OF_7 = 4 };
+ * `learn` looks at columns once. Up to version 7 no iterate of it is an expert. Up to version 8
+ * it looks less at the columns of a label that is a number. */
+enum job_age {
+    JOB_OF_NOW = 0,
+    JOB_UP_TO_4 = 1,
+    JOB_OF_5 = 2,
+    JOB_OF_6 = 3,
+    JOB_OF_7 = 4,
+    JOB_OF_8 = 5
+};
 
 /** Returns a job's age by what its record in a journal says; protocol 0: by the other two. */
 enum job_age job_age_of(bool trees, bool shares, uint32_t protocol);

@@ -169,8 +169,8 @@ static void learn(struct selftune_parts *parts, size_t output, double curvature,
 static double steepness(const struct selftune_parts *parts, const struct selftune *stage)
 {
     const bool two = stage->output_count == 1;
-    return stage->bends                     ? fmax(two ? 1 : STEEP_WHITE, *parts->steep)
-           : two                            ? 1
+    return two                              ? *parts->steep
+           : stage->bends                   ? fmax(STEEP_WHITE, *parts->steep)
            : stage->sight == SIGHT_PRODUCTS ? STEEP_WHITE
                                             : STEEP_MANY;
 }
@@ -207,6 +207,9 @@ static enum status step(struct selftune_parts *parts, const struct selftune *sta
         status = selftune_bend(parts, stage, g, &news);
     } else if (more != NULL) {
         status = selftune_secant_learn(more, parts, stage, standin, g, &news);
+        if (m == 1 && selftune_window(stage) > 1 && release->step > 0) {
+            selftune_look_back(parts, m, g, &news); /* a secant tells of one direction */
+        }
     }
     for (size_t i = 0; i < width; i++) {
         const double curvature = h[i / row];

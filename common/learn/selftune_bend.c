@@ -162,8 +162,8 @@ static enum status choose(struct selftune_parts *parts, size_t m, double *g,
 }
 
 /* How much of the way of the last step what is released points back, beside what the curvature should make of it. */
-static void look_back(struct selftune_parts *parts, size_t m, const double *g,
-                      const struct selftune_news *news)
+void selftune_look_back(struct selftune_parts *parts, size_t m, const double *g,
+                        const struct selftune_news *news)
 {
     double back = 0;
     double square = 0;
@@ -197,7 +197,7 @@ enum status selftune_bend(struct selftune_parts *parts, const struct selftune *s
         }
     }
     if (news->step > TRYING) {
-        look_back(parts, m, g, news);
+        selftune_look_back(parts, m, g, news);
     }
     return STATUS_OK;
 }

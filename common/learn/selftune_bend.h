@@ -47,6 +47,13 @@ double selftune_bend_quantile(const struct selftune_parts *parts, const struct s
 MUST_USE enum status selftune_bend(struct selftune_parts *parts, const struct selftune *stage,
                                    double *g, const struct selftune_news *news);
 
+/**
+ * Before a step: makes it and the next ones shorter along all directions, up to 8 times, if what is released points back along the
+ * last one by more than two standard deviations of the noise. For stages of three steps or more, from the second step on.
+ */
+void selftune_look_back(struct selftune_parts *parts, size_t m, const double *g,
+                        const struct selftune_news *news);
+
 /** After a step: agents see the scales of the next. */
 void selftune_bend_next(struct selftune_parts *parts, size_t m, uint32_t step);
 

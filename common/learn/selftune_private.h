@@ -44,7 +44,7 @@ struct selftune_parts {
         prior; /* (m, D) Pv: variance of what is still to be learned of each number of V, if scale were 1 */
     double *scale; /* (e) of W: what whitens a column is multiplied by it */
     double *
-        steep; /* (1) with products of columns: the loss is taken to be that much steeper than in white columns */
+        steep; /* (1) of two classes, and with products of columns: the loss is taken to be that much steeper than in white columns */
     double *done;
     double *past;   /* (window - 1, m, D) */
     double *secant; /* selftune_secant.c */

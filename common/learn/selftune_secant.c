@@ -117,7 +117,7 @@ static void take(double *e, const struct selftune_parts *parts, const double *wa
         off[i] = white + left * off[i];
         turned[i] = white + dense_dot(e + i * d, way, d);
     }
-    /* Columns have a variance of 1 at most, so no direction has more than d. */
+    /* No direction is taken to have more than d times what a white column has. */
     const double longest = (double)d * sqrt(square);
     const double length = sqrt(dense_dot(off, off, d));
     cblas_dscal((int)d, fmin(1, longest / fmax(length, LITTLE)), off, 1);

@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 enum {
-    PROTOCOL_VERSION = 8,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
+    PROTOCOL_VERSION = 9,          /* 1: answers of 8-byte words only; 2: OFFER and INVITE bare,
                                   * pieces of 64 KiB; 3: masked words of 8 bytes only; 4: SHA-256 where
                                   * digest_tree is now; 5: no answer is rounded to short words; 6: a
                                   * `correlate` without fourth moments, one look of `learn`; 7: no
-                                  * iterate of it is an expert */
+                                  * iterate of it is an expert; 8: another plan of it for numbers */
     CHUNK_BYTES_MAX = 256 * 1024,  /* one PULL or FETCH moves at most this much, */
     CHUNK_BYTES_SMALL = 64 * 1024, /* and this much on a slow link; a dictionary, a leg */
     CONTROL_BYTES_MAX = 1024,      /* a packed control frame; larger is refused unread */
@@ -25,7 +25,7 @@ enum {
     ROUNDS_MAX = 1000000,
     LINE_NAME_BYTES = 16,
     WORD_SHIFT_MAX = 62,           /* of a word's steps */
-    JOB_AGE_MOST = 4,              /* of a job, where programs of before have begun it */
+    JOB_AGE_MOST = 5,              /* of a job, where programs of before have begun it */
     OFFER_RECORDS_MAX = 1000000000 /* of one agent */
 };
 #define TRANSFER_BYTES_MAX                                                                         \

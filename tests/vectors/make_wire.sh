@@ -18,9 +18,9 @@ record() { pack "$1" journal.proto journal.Record "$2"; }
 
 A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
 {
-    frame hello-first 'hello { version: 8 }'
-    frame hello "hello { version: 8 job: \"$A\" rounds_closed: 300 ready: true }"
-    frame hello-showing "hello { version: 8 job: \"$A\" rounds_closed: 300 ready: true dictionary: \"$D\" }"
+    frame hello-first 'hello { version: 9 }'
+    frame hello "hello { version: 9 job: \"$A\" rounds_closed: 300 ready: true }"
+    frame hello-showing "hello { version: 9 job: \"$A\" rounds_closed: 300 ready: true dictionary: \"$D\" }"
     frame dictionary "dictionary { digest: \"$D\" }"
     frame show "show { digest: \"$D\" }"
     frame offer "offer { job: \"$A\" round: 2 invitation: \"$B\" answer: \"$C\" bytes: 8000000 }"
@@ -32,16 +32,18 @@ A=$(digest 0a) B=$(digest b0) C=$(digest c1) D=$(digest 7d)
     frame decline "decline { job: \"$A\" }"
     frame fetch "fetch { digest: \"$D\" offset: 1 length: 65536 }"
     frame enrol "enrol { public_key: \"$B\" }"
-    frame welcome "welcome { version: 8 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+    frame welcome "welcome { version: 9 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 }"
-    frame welcome-older "welcome { version: 8 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+    frame welcome-older "welcome { version: 9 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 older: 1 }"
-    frame welcome-five "welcome { version: 8 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+    frame welcome-five "welcome { version: 9 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 older: 2 }"
-    frame welcome-six "welcome { version: 8 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+    frame welcome-six "welcome { version: 9 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 older: 3 }"
-    frame welcome-seven "welcome { version: 8 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+    frame welcome-seven "welcome { version: 9 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
         rounds_closed: 1000000 older: 4 }"
+    frame welcome-eight "welcome { version: 9 job: \"$A\" nonce: \"$B\" text: \"$C\" text_bytes: 65536
+        rounds_closed: 1000000 older: 5 }"
     frame invite-fit "invite { job: \"$A\" deadline_ms: 60000 }"
     frame invite "invite { job: \"$A\" round: 999999 input: \"$D\" input_bytes: 88 deadline_ms: 1 }"
     frame invite-slot "invite { job: \"$A\" deadline_ms: 60000 slot: 9999 }"

@@ -197,7 +197,7 @@ def whitening(n, d, mean, tri, deviation):
     return mu, (e / np.sqrt(w)) @ e.T
 
 
-def step(s_in, v0, c, rel, s, pv_prior, scale, gaussian, expected=True, secants=None):
+def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, secants=None, way=None):
     n, width = s_in.shape
     p, nu = sig(s_in @ v0), norms(s_in, gaussian)
     h = (p * (1 - p)).mean()
@@ -210,7 +210,9 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, gaussian, expected=True, secants=
     if secants is not None:
         kept = (wt * p * (1 - p)).mean()
         more[:-1, :-1] = kept * secants.learn(v0, g, h, kept, s_in.T @ p / n, s, scale)
-    l2, tries = s * s / (h * pv_prior) + 1e-4, 0
+    if way is not None and g @ way > 2 * s * np.linalg.norm(way):  # it points back along the last step
+        steep = min(max(steep * (1 + g @ way / (h * way @ way)), 1), 8, width)
+    l2, tries = s * s / (h * pv_prior) + 1e-4 + (steep - 1) * h, 0
     while True:
         v, target, tries = v0.copy(), s_in.T @ (wt * p) / n - g, tries + 1
         for _ in range(30):
@@ -226,7 +228,7 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, gaussian, expected=True, secants=
         l2 *= 3
     d, model = width - 1, scale * v[:-1]
     drift = np.append(0.1 + 0.9 * model ** 2 * d / (model @ model), 1)
-    return v, 1 / (1 / pv_prior + (h * np.append(scale, 1) / s) ** 2) + 0.3 / d * drift, tries
+    return v, 1 / (1 / pv_prior + (h * np.append(scale, 1) / s) ** 2) + 0.3 / d * drift, tries, steep
 
 
 def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noise=None, alike=False):
@@ -244,7 +246,7 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
                deviation=noise, count_deviation=4.0, moments_deviation=moments_noise)
     counts = np.array([(y == 0).sum(), (y == 1).sum()], float) + rng.laplace(0, 4 / math.sqrt(2), 2)
     out["count"] = list(counts)
-    v, prior, scale, secants = np.zeros(d + 1), np.full(d + 1, 3 / d), np.ones(d), None
+    v, prior, scale, steep, secants = np.zeros(d + 1), np.full(d + 1, 3 / d), np.ones(d), 1.0, None
     b0 = intercept(n, counts, 4.0)
     if sight == "products":
         out["sum"] = list(z.sum(0) + rng.normal(0, moments_noise, d))
@@ -267,9 +269,10 @@ def case(name, d, sight, gaussian, k, q, n, noise, seed, factor=1.0, moments_noi
         r *= np.minimum(1, c / np.maximum(np.abs(r) * norms(u, gaussian), 1e-300))
         rel = u.T @ r * factor + rng.normal(0, noise, d + 1)
         out["gradients"].append(list(rel))
-        args = (s_in, v, c, rel / n, noise / n, prior, scale, gaussian)
-        planted = step(*args, expected=False, secants=copy.deepcopy(secants))[0]
-        v, prior, tries = step(*args, secants=secants)
+        args = (s_in, v, c, rel / n, noise / n, prior, scale, steep, gaussian)
+        way = v - iterates[-2] if t > 0 and k > 2 and secants is not None else None
+        planted = step(*args, expected=False, secants=copy.deepcopy(secants), way=way)[0]
+        v, prior, tries, steep = step(*args, secants=secants, way=way)
         out["tries"].append(tries)
         iterates.append(v.copy())
         out["after"].append(seen())

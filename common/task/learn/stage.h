@@ -232,7 +232,8 @@ static inline size_t learn_expert_count(const struct stage *stage)
 }
 
 /** Plans a stage of a number, whose features and kind of noise are set. noise: the standard deviation of a mean over all
- * records that one record moves by 1, released with all of the stage's epsilon. noisier: learn_number_noisier(). */
-void learn_plan_number(struct learn_stage *own, double noise, double noisier);
+ * records that one record moves by 1, released with all of the stage's epsilon. noisier: learn_number_noisier(). age: of the
+ * programs that have begun the job. */
+void learn_plan_number(struct learn_stage *own, double noise, double noisier, enum job_age age);
 
 #endif

@@ -153,6 +153,17 @@ static void plan_classes(struct learn_stage *own, const struct learn_prospect *p
     own->groups_second = learn_second(prospect, own);
 }
 
+/* Returns whether programs before version 9 plan other rounds. */
+static bool plan_number(struct learn_stage *own, const struct learn_prospect *prospect,
+                        struct loss loss)
+{
+    struct learn_stage older = *own;
+    const double noise = learn_deviation(prospect, 1, 1, 1);
+    learn_plan_number(own, noise, learn_number_noisier(loss), prospect->age);
+    learn_plan_number(&older, noise, learn_number_noisier(loss), JOB_OF_8);
+    return older.tune.sight != own->tune.sight || older.tune.steps != own->tune.steps;
+}
+
 /* Whether a later stage learns, too: it may go on from the model, as an `update` does from one of the map that it has itself. */
 static bool is_learned_on(const struct drafting *drafting, size_t index)
 {
@@ -216,8 +227,7 @@ static enum status build(const struct drafting *drafting, size_t index)
     const double share = (double)stage_share_nano(drafting, index) / SHARE_ONE;
     const struct learn_prospect prospect = prospect_of(drafting, own, moved(job, stage), share);
     if (own->is_number) {
-        learn_plan_number(own, learn_deviation(&prospect, 1, 1, 1),
-                          learn_number_noisier(stage->loss));
+        stage->differs_older = plan_number(own, &prospect, stage->loss);
     } else {
         plan_classes(own, &prospect);
         stage->differs_older = learn_takes_three(&prospect, own) || own->groups > 1;

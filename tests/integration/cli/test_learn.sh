@@ -198,6 +198,7 @@ PY
 # How many records would lose only half a point: more than the job has, and fewer for a larger epsilon. With ten times as many
 # records little is lost.
 halves() { sed -n '/"half_a_point"/,/"agents"/s/^ *"least": \([0-9]*\).*/\1/p' "$work/out" | head -n 1; }
+expect 0 "$hedgerow" plan job "$root/compose/hospitals/learn.yml" --json
 least=$(halves)
 sed 's/epsilon: 1 /epsilon: 2 /' "$root/compose/hospitals/learn.yml" >"$work/twice.yml"
 expect 0 "$hedgerow" plan job "$work/twice.yml" --json

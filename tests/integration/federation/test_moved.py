@@ -1,6 +1,6 @@
-"""test_moved.py - jobs that programs of protocol versions 5 to 7 have begun, and that those of today go on with.
+"""test_moved.py - jobs that programs of protocol versions 5 to 8 have begun, and that those of today go on with.
 
-tests/vectors/version5, version6 and version7 have the keys and state folders of federations that they left in the middle: all
+tests/vectors/version5 to version8 have the keys and state folders of federations that they left in the middle: all
 programs were killed (kill -9). Today's programs have to end each job. Every round must be there once, in order and with every
 site. No site may pay twice for a round, or for a round that does not count.
 
@@ -12,10 +12,13 @@ site. No site may pay twice for a round, or for a round that does not count.
     parts      of version 6: a `correlate`, paid for in parts, where today it has fourth moments
     judged     of version 7: `learn` with steps, the last of which all sites had paid for, and `losses` of five experts. Today the
                look's own model would be a sixth
+    number     of version 8: `learn` of a number, three of whose five steps all sites had paid for. Today it would look first, and take
+               three
 
-They were made by the programs of commit a0150e76 (version 5), 624bbb18 (version 6) and b958be8f (version 7):
+They were made by the programs of commit a0150e76 (version 5), 624bbb18 (version 6), b958be8f (version 7) and
+3eb8d20f (version 8):
 
-    python3 -B tests/integration/federation/test_moved.py --programs OLD/build/gcc/bin --write 7
+    python3 -B tests/integration/federation/test_moved.py --programs OLD/build/gcc/bin --write 8
 """
 
 import pathlib
@@ -33,7 +36,7 @@ import test_kill_masked
 from federation import expect
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "vectors"
-LATER = {"parts": 6, "judged": 7}  # the others are of version 5
+LATER = {"parts": 6, "judged": 7, "number": 8}  # the others are of version 5
 KEPT = ("key", "key.pub", "state", "peers")  # of a machine's folder; the rest follows from this file
 COLUMNS = [f"c{i}" for i in range(12)]
 LEARN = """hedgerow: 1
@@ -58,6 +61,8 @@ stages:
 """ % ", ".join(f"{{column: {column}, centre: 0, half_width: 10}}" for column in COLUMNS)
 JUDGED = LEARN.replace("job: shared", "job: judged").replace("epsilon: 1,", "epsilon: 20,").replace("records: 30,", "records: 150,").replace(
     "  - {task: learn}\n", "  - {task: learn, share: 0.9}\n  - {task: losses, loss: zero_one, share: 0.1}\n")
+NUMBER = LEARN.replace("job: shared", "job: number").replace("epsilon: 1,", "epsilon: 10,").replace("records: 30,", "records: 150,").replace(
+    '{column: ill, positive: "1", negative: "0"}', "{column: ill, centre: 0, half_width: 20}")
 SLOT_MS = 300  # an answer waits for it, so that the programs can be killed in the middle
 LONG_SLOT_MS = 3000
 
@@ -74,18 +79,23 @@ KINDS = {
     "central": (test_kill_central.JOB, policy(tasks="[update]", delta="0.000002", trust="central"), 3, test_kill_central.ROUNDS, 2, None),
     "parts": (PARTS, policy(LONG_SLOT_MS, tasks="[query]", epsilon="400"), 3, 1, 0, 400),
     "judged": (JUDGED, policy(LONG_SLOT_MS, tasks="[learn, losses]", epsilon="20"), 3, 5, 3, 20),
+    "number": (NUMBER, policy(LONG_SLOT_MS, tasks="[learn]", epsilon="10"), 3, 5, 2, 10),
     "masked": (test_kill_masked.job_text(fits=4), policy(trust="distributed", more="peers: ../peers\ndishonest_minimum: 1\n"), 4, 6, 2, 1),
 }
 
 
+def label_of(kind, score):
+    return score if kind == "number" else score > 0
+
+
 def records(kind, site):
-    if kind not in ("shared", "parts", "judged"):
+    if kind not in ("shared", "parts", "judged", "number"):
         return fed.records(site)
     dice = random.Random(site)
     lines = [",".join(COLUMNS + ["ill"])]
     for _ in range(30 if kind == "shared" else 150):
         values = [dice.uniform(-9, 9) for _ in COLUMNS]
-        lines.append(",".join("%.2f" % value for value in values) + ",%d" % (values[0] + dice.gauss(0, 3) > 0))
+        lines.append(",".join("%.2f" % value for value in values) + (",%.2f" if kind == "number" else ",%d") % label_of(kind, values[0] + dice.gauss(0, 3)))
     return "\n".join(lines) + "\n"
 
 

@@ -216,6 +216,6 @@ Test(probe, reach_names_both_versions, .init = setup_of_another_version, .fini =
         status = probe_reach(&options, 1500, &why);
     }
     cr_expect_eq(status, STATUS_UNSUPPORTED);
-    cr_expect_str_eq(why.text, "the coordinator speaks version 7 of the protocol, this agent "
-                               "version 8; remedy: upgrade the coordinator");
+    cr_expect_str_eq(why.text, "the coordinator speaks version 8 of the protocol, this agent "
+                               "version 9; remedy: upgrade the coordinator");
 }

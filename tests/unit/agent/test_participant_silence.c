@@ -55,12 +55,12 @@ Test(silence, does_not_end_with_a_word_of_another_version)
     welcome.as.welcome.version = PROTOCOL_VERSION - 1;
     bench.now_ms += SILENCE_MS - 1;
     timed_give(&bench, &welcome, (struct slice){0});
-    cr_expect_str_eq(bench.told, "the coordinator speaks version 7 of the protocol, this agent "
-                                 "version 8; remedy: upgrade the coordinator");
+    cr_expect_str_eq(bench.told, "the coordinator speaks version 8 of the protocol, this agent "
+                                 "version 9; remedy: upgrade the coordinator");
     cr_expect_leq(silence(&bench), TURN_MS, "another address may have one of this version");
     welcome.as.welcome.version = PROTOCOL_VERSION + 1;
     timed_give(&bench, &welcome, (struct slice){0});
-    cr_expect_str_eq(bench.told, "the coordinator speaks version 9 of the protocol, this agent "
-                                 "version 8; remedy: upgrade this agent");
+    cr_expect_str_eq(bench.told, "the coordinator speaks version 10 of the protocol, this agent "
+                                 "version 9; remedy: upgrade this agent");
     timed_free(&bench);
 }

@@ -294,11 +294,11 @@ Test(round_wait, agents_are_told_that_a_program_of_before_has_begun_the_job)
     rig.older = JOB_UP_TO_4;
     cr_assert(waiting_run(&rig, 1, 30000));
     cr_expect_eq(rig.older, JOB_OF_NOW);
-    const enum job_age ages[] = {JOB_UP_TO_4, JOB_OF_5, JOB_OF_6, JOB_OF_7};
-    for (size_t i = 0; i < 4; i++) {
+    const enum job_age ages[] = {JOB_UP_TO_4, JOB_OF_5, JOB_OF_6, JOB_OF_7, JOB_OF_8};
+    for (size_t i = 0; i < sizeof ages / sizeof ages[0]; i++) {
         rig.trees = ages[i] != JOB_UP_TO_4;
-        rig.shares = ages[i] == JOB_OF_6 || ages[i] == JOB_OF_7;
-        rig.protocol = ages[i] == JOB_OF_7 ? 7 : 0;
+        rig.shares = job_age_version(ages[i]) >= 6;
+        rig.protocol = job_age_version(ages[i]) >= 7 ? job_age_version(ages[i]) : 0;
         waiting_rerun(&rig); /* its record is as theirs was */
         waiting_list(&rig, 3);
         (void)waiting_run(&rig, 2, 3000);
@@ -326,11 +326,11 @@ Test(round_wait, an_agent_of_another_version_is_told_and_not_waited_for)
     cr_assert(waiting_run(&rig, 2, 20000));
     cr_expect(waiting_counted(&rig, 1, 0));
     cr_expect(waiting_said(&rig, "version-differs site-00",
-                           "speaks version 7 of the protocol, this coordinator version 8; remedy: "
+                           "speaks version 8 of the protocol, this coordinator version 9; remedy: "
                            "upgrade the site's agent"),
               "%s", rig.said);
     cr_expect(waiting_said(&rig, "version-differs site-01",
-                           "speaks version 9 of the protocol, this coordinator version 8; remedy: "
+                           "speaks version 10 of the protocol, this coordinator version 9; remedy: "
                            "upgrade this coordinator"));
     waiting_free(&rig);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { NOISES = 1000000 };
-enum measure { ACCURACY, AUC };
+enum measure { ACCURACY, AUC, ERROR }; /* ERROR: of a number, over the width of its range */
 
 struct trial {
     const char *name; /* of a constant */
@@ -34,6 +34,7 @@ double learn_tuned(const char *name, double value)
 static void run(double *got, struct learn_alone *alone, int split)
 {
     learn_alone_run(&got[ACCURACY], &got[AUC], alone, (uint64_t)split, (uint64_t)(NOISES + split));
+    got[ERROR] = -got[ACCURACY];
 }
 
 static void try(const struct trial *trial)
@@ -45,7 +46,7 @@ static void try(const struct trial *trial)
     varied = trial;
     learn_table_open(&alone[1], &trial->table);
     for (int split = 1; split <= trial->splits; split++) {
-        double got[2][2];
+        double got[2][3];
         varied = NULL;
         run(got[0], &alone[0], split);
         varied = trial;
@@ -59,20 +60,36 @@ static void try(const struct trial *trial)
     const double error = sqrt((squares / n - sum / n * (sum / n)) / (n - 1));
     (void)printf("%s %g, %s %s, delta %s: %s %+.4f (%.4f)\n", trial->name, trial->other,
                  trial->table.trust, trial->table.epsilon, trial->table.delta,
-                 trial->by == AUC ? "AUC" : "accuracy", sum / n, error);
+                 trial->by == AUC     ? "AUC"
+                 : trial->by == ERROR ? "error"
+                                      : "accuracy",
+                 sum / n, error);
     cr_expect_gt(sum / n, 5 * error, "%s %g: %.4f (%.4f)", trial->name, trial->other, sum / n,
                  error);
     learn_alone_free(&alone[0]);
     learn_alone_free(&alone[1]);
 }
 
+static void try_all(const struct trial *trial, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        try(&trial[i]);
+    }
+}
+
 /* epsilon and delta */
-#define LOCAL_03   "local", "0.3", "0"
-#define LOCAL_1    "local", "1", "0"
-#define LOCAL_4    "local", "4", "0"
-#define CENTRAL_1  "central", "1", "0"
-#define CENTRAL_4  "central", "4", "0"
-#define CENTRAL_20 "central", "20", "0"
+#define LOCAL_03          "local", "0.3", "0"
+#define LOCAL_1           "local", "1", "0"
+#define LOCAL_4           "local", "4", "0"
+#define CENTRAL_1         "central", "1", "0"
+#define CENTRAL_4         "central", "4", "0"
+#define CENTRAL_20        "central", "20", "0"
+#define LOCAL_05          "local", "0.5", "0"
+#define LOCAL_2           "local", "2", "0"
+#define LOCAL_8           "local", "8", "0"
+#define LOCAL_20          "local", "20", "0"
+#define CENTRAL_03        "central", "0.3", "0"
+#define GAUSSIAN(epsilon) "central", epsilon, "0.00001"
 
 #define MADE_UP(kind, ...)                                                                         \
     {                                                                                              \
@@ -90,9 +107,7 @@ Test(learn_tuned, constants_of_looks_and_first_models)
         {"ALIKE", 1, MADE_UP(MADE_OVERSHOOT, CENTRAL_20), 20, ACCURACY},
         {"LONGEST", 0.5, {TUMOURS, CENTRAL_1}, 30, ACCURACY},
     };
-    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
-        try(&trials[i]);
-    }
+    try_all(trials, sizeof trials / sizeof trials[0]);
 }
 
 Test(learn_tuned, constants_of_steps)
@@ -107,9 +122,48 @@ Test(learn_tuned, constants_of_steps)
         {"SECANT_NOISE", 1e9, MADE_UP(MADE_OVERSHOOT, CENTRAL_20), 8, ACCURACY},
         {"BENDS_NOISE", 0.001, MADE_UP(MADE_BENT, CENTRAL_4), 6, ACCURACY},
     };
-    for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++) {
-        try(&trials[i]);
-    }
+    try_all(trials, sizeof trials / sizeof trials[0]);
+}
+
+/* What a stage plans is the other value's in the second of each pair: task/learn/plan.c. */
+Test(learn_tuned, constants_of_looks_that_are_planned)
+{
+    static const struct trial trials[] = {
+        {"PRODUCTS_NOISE", 0, {PATIENTS, LOCAL_4}, 45, ACCURACY},
+        {"PRODUCTS_NOISE", 0.8, {PATIENTS, LOCAL_03}, 90, ACCURACY},
+        {"PRODUCTS_NOISE_GAUSSIAN", 0, {PATIENTS, GAUSSIAN("1")}, 50, ACCURACY},
+        {"PRODUCTS_NOISE_GAUSSIAN", 2, {TUMOURS, GAUSSIAN("4")}, 90, AUC},
+        {"MEANS_NOISE_GAUSSIAN", 0.2, {TUMOURS, GAUSSIAN("5"), .wide = 8}, 90, AUC},
+        {"SHARE_CLASS_SUMS", 0.15, MADE_UP(MADE_ALIKE, LOCAL_8), 110, ACCURACY},
+        {"SHARE_CLASS_SUMS", 0.7, MADE_UP(MADE_COMMON, LOCAL_8), 45, ACCURACY},
+    };
+    try_all(trials, sizeof trials / sizeof trials[0]);
+}
+
+Test(learn_tuned, constants_of_steps_and_groups_that_are_planned)
+{
+    static const struct trial trials[] = {
+        {"STEP_OF_GAUSSIAN", 7, {TUMOURS, GAUSSIAN("0.3")}, 300, AUC},
+        {"GROUPS_BEFORE_STEPS", 1, MADE_UP(MADE_OVERSHOOT, LOCAL_2), 100, ACCURACY},
+        {"GROUPS_BEFORE_STEPS", 0, {PATIENTS, LOCAL_05, .more = 18}, 85, ACCURACY},
+    };
+    try_all(trials, sizeof trials / sizeof trials[0]);
+}
+
+/* task/learn/number.c */
+Test(learn_tuned, constants_of_the_plan_of_a_number)
+{
+    static const struct trial trials[] = {
+        {"UNSURE_PRODUCTS", 0.001, {KAPPA, LOCAL_03}, 12, ERROR},
+        {"UNSURE_PRODUCTS", 1, {KAPPA, GAUSSIAN("0.3")}, 20, ERROR},
+        {"UNSURE_SQUARES", 1.5, {KAPPA, GAUSSIAN("0.1")}, 24, ERROR},
+        {"UNSURE_NONE", 1, {KAPPA, LOCAL_1}, 12, ERROR},
+        {"CLIP_USUAL", 9, {KAPPA, GAUSSIAN("0.02")}, 10, ERROR},
+        {"STEEP_USUAL", 0.1, {KAPPA, CENTRAL_03}, 20, ERROR},
+        {"NUMBER_SUMS", 0.01, {KAPPA, LOCAL_20}, 50, ERROR},
+        {"NUMBER_SIZE", 0.4, {KAPPA, LOCAL_03}, 40, ERROR},
+    };
+    try_all(trials, sizeof trials / sizeof trials[0]);
 }
 
 /* Of a number: what the other value loses of what there is to learn. */

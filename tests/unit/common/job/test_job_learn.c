@@ -29,7 +29,8 @@ struct setting {
     unsigned agents;  /* 0: 5 */
 };
 
-static enum status parse(struct job *job, const struct setting *s, struct why *why)
+static enum status parse_of(struct job *job, const struct setting *s, enum job_age age,
+                            struct why *why)
 {
     char text[4096];
     char records[64] = "";
@@ -44,7 +45,12 @@ static enum status parse(struct job *job, const struct setting *s, struct why *w
         s->label, s->data == NULL ? "" : s->data, s->features, s->unit == NULL ? "record" : s->unit,
         s->trust, s->epsilon, s->delta, s->agents == 0 ? 5 : s->agents, records, s->stages);
     *why = (struct why){{0}};
-    return job_parse(job, (struct slice){text, (size_t)size}, "job", why);
+    return job_parse_older(job, (struct slice){text, (size_t)size}, age, "job", why);
+}
+
+static enum status parse(struct job *job, const struct setting *s, struct why *why)
+{
+    return parse_of(job, s, JOB_OF_NOW, why);
 }
 
 #define SEVEN                                                                                      \
@@ -97,47 +103,75 @@ Test(job_learn, looks_where_the_noise_on_moments_is_small_and_steps_more_often_w
     cr_expect_eq(most, 8);
 }
 
-/* A number too has a look if noise is small, and then more steps. The first column of its sums is the label: there are no
- * counts. */
+/* A plan: what it looks at, and its steps. */
+struct planned {
+    enum selftune_sight sight;
+    uint32_t steps;
+};
+
+static void check_number(const struct job *job, const struct planned *wanted, size_t way)
+{
+    const struct stage *stage = job->stage;
+    const struct learn_stage *own = learn_stage(stage);
+    cr_expect(own->is_number && selftune_serves(&stage->loss));
+    cr_expect_eq(stage->loss.kind == LOSS_SQUARED, stage->loss.parameter == 0);
+    cr_expect_eq(own->tune.sight, wanted->sight, "%zu: sight %d", way, own->tune.sight);
+    cr_expect_eq(own->tune.steps, wanted->steps, "%zu: %u steps", way, own->tune.steps);
+    cr_expect_eq(stage->rounds, own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0));
+    cr_expect_eq(learn_column_count(stage), 8);
+    cr_expect_eq(learn_class_count(stage), 0);
+    cr_expect(own->noise > 0);
+}
+
+/* Of a number too it looks where noise is small, and steps more often. Its first column is the label: there are no counts. A job
+ * that programs before protocol version 9 have begun keeps its plan. */
 Test(job_learn, plans_for_a_number)
 {
     static const struct {
         struct setting setting;
-        enum selftune_sight sight;
-        uint32_t steps;
+        struct planned now;
+        struct planned before;
     } way[] = {
-        {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, LEARN}, SIGHT_NONE, 8},
-        {{NUMBER, SEVEN, "local", 0.1, "0", 1200, NULL, LEARN}, SIGHT_NONE, 1},
-        {{NUMBER, SEVEN, "local", 1, "0", 90, NULL, LEARN}, SIGHT_NONE, 1},
-        {{NUMBER, SEVEN, "local", 20, "0", 12000, NULL, LEARN}, SIGHT_PRODUCTS, 6},
-        {{NUMBER, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN}, SIGHT_PRODUCTS, 6},
-        {{NUMBER, SEVEN, "local", 0.6, "0.00001", 1200, NULL, LEARN}, SIGHT_SQUARES, 9},
-        {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("squared")}, SIGHT_NONE, 8},
+        {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, LEARN}, {SIGHT_SQUARES, 4}, {SIGHT_NONE, 8}},
+        {{NUMBER, SEVEN, "local", 0.1, "0", 1200, NULL, LEARN}, {SIGHT_NONE, 3}, {SIGHT_NONE, 1}},
+        {{NUMBER, SEVEN, "local", 1, "0", 90, NULL, LEARN}, {SIGHT_NONE, 3}, {SIGHT_NONE, 1}},
+        {{NUMBER, SEVEN, "local", 20, "0", 12000, NULL, LEARN},
+         {SIGHT_PRODUCTS, 6},
+         {SIGHT_PRODUCTS, 6}},
+        {{NUMBER, SEVEN, "central", 1, "0.00001", 1200, NULL, LEARN},
+         {SIGHT_PRODUCTS, 6},
+         {SIGHT_PRODUCTS, 6}},
+        {{NUMBER, SEVEN, "local", 0.6, "0.00001", 1200, NULL, LEARN},
+         {SIGHT_SQUARES, 10},
+         {SIGHT_SQUARES, 9}},
+        {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("squared")},
+         {SIGHT_SQUARES, 4},
+         {SIGHT_NONE, 8}},
         {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("huber, loss_parameter: 0.1")},
-         SIGHT_NONE,
-         8},
+         {SIGHT_SQUARES, 4},
+         {SIGHT_NONE, 8}},
         {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("pinball, loss_parameter: 0.5")},
-         SIGHT_NONE,
-         8},
+         {SIGHT_SQUARES, 4},
+         {SIGHT_NONE, 8}},
         {{NUMBER, SEVEN, "local", 1, "0", 1200, NULL, BY_LOSS("pinball, loss_parameter: 0.95")},
-         SIGHT_PRODUCTS,
-         1},
+         {SIGHT_PRODUCTS, 1},
+         {SIGHT_PRODUCTS, 1}},
     };
+    static const enum job_age ages[] = {JOB_OF_8, JOB_OF_7, JOB_UP_TO_4};
     for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
         struct job job;
         struct why why;
         cr_assert_eq(parse(&job, &way[i].setting, &why), STATUS_OK, "%zu: %s", i, why.text);
-        const struct stage *stage = job.stage;
-        const struct learn_stage *own = learn_stage(stage);
-        cr_expect(own->is_number && selftune_serves(&stage->loss));
-        cr_expect_eq(stage->loss.kind == LOSS_SQUARED, stage->loss.parameter == 0);
-        cr_expect_eq(own->tune.sight, way[i].sight, "%zu: sight %d", i, own->tune.sight);
-        cr_expect_eq(own->tune.steps, way[i].steps, "%zu: %u steps", i, own->tune.steps);
-        cr_expect_eq(stage->rounds, own->tune.steps + (own->tune.sight != SIGHT_NONE ? 1 : 0));
-        cr_expect_eq(learn_column_count(stage), 8);
-        cr_expect_eq(learn_class_count(stage), 0);
-        cr_expect(own->noise > 0);
+        check_number(&job, &way[i].now, i);
+        cr_expect_eq(job_differs_older(&job), way[i].now.sight != way[i].before.sight ||
+                                                  way[i].now.steps != way[i].before.steps);
         job_free(&job);
+        for (size_t k = 0; k < sizeof ages / sizeof ages[0]; k++) {
+            cr_assert_eq(parse_of(&job, &way[i].setting, ages[k], &why), STATUS_OK);
+            check_number(&job, &way[i].before, i);
+            cr_expect_not(job_differs_older(&job));
+            job_free(&job);
+        }
     }
 }
 
@@ -297,10 +331,10 @@ Test(job_learn, steps_once_at_least_whatever_the_noise_on_a_number)
     for (int gaussian = 0; gaussian < 2; gaussian++) {
         own.tune.gaussian = gaussian == 1;
         own.tune.steps = 0;
-        learn_plan_number(&own, INFINITY, 1);
+        learn_plan_number(&own, INFINITY, 1, JOB_OF_NOW);
         cr_expect_eq(own.tune.steps, 1);
         cr_expect_eq(own.tune.sight, SIGHT_NONE);
-        learn_plan_number(&own, 1e300, 50);
+        learn_plan_number(&own, 1e300, 50, JOB_OF_NOW);
         cr_expect_eq(own.tune.steps, 1);
     }
 }

@@ -43,7 +43,7 @@ Test(wire, packs_what_agents_say_as_protoc_does)
 {
     struct message m;
     start(&m, MESSAGE_HELLO);
-    m.as.hello.version = 8;
+    m.as.hello.version = 9;
     check_known("hello-first", &m);
     m.as.hello.job = digest_filled(0x0a);
     m.as.hello.rounds_closed = 300;
@@ -95,7 +95,7 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
 {
     struct message m;
     start(&m, MESSAGE_WELCOME);
-    m.as.welcome.version = 8;
+    m.as.welcome.version = 9;
     m.as.welcome.job = (struct job_name){.id = digest_filled(0x0a),
                                          .nonce = digest_filled(0xb0),
                                          .text_digest = digest_filled(0xc1),
@@ -110,6 +110,8 @@ Test(wire, packs_what_the_coordinator_says_as_protoc_does)
     check_known("welcome-six", &m);
     m.as.welcome.older = 4;
     check_known("welcome-seven", &m);
+    m.as.welcome.older = 5;
+    check_known("welcome-eight", &m);
     start(&m, MESSAGE_INVITE);
     m.as.invite.job = digest_filled(0x0a);
     m.as.invite.deadline_ms = 60000;
@@ -199,19 +201,19 @@ static void check_refused(enum status expected, const char *hex)
 Test(wire, refuses_every_form_but_the_one)
 {
     check_refused(STATUS_INVALID, "0a0308"
-                                  "8800");                    /* a number longer than needed */
-    check_refused(STATUS_INVALID, "0a0408081800");            /* a default written out */
-    check_refused(STATUS_INVALID, "0a0408082002");            /* a flag that is neither 0 nor 1 */
-    check_refused(STATUS_INVALID, "0a0408080808");            /* a field twice */
-    check_refused(STATUS_INVALID, "0a0418010808");            /* fields out of order */
-    check_refused(STATUS_INVALID, "0a0408083001");            /* a field we do not know */
-    check_refused(STATUS_INVALID, "0a0208080a020808");        /* a body twice */
-    check_refused(STATUS_INVALID, "22220a20" TEN "0a020808"); /* two bodies */
-    check_refused(STATUS_INVALID, "0a0208081a00");            /* the same, the last empty */
-    check_refused(STATUS_INVALID, "0a020808"
+                                  "8900");                    /* a number longer than needed */
+    check_refused(STATUS_INVALID, "0a0408091800");            /* a default written out */
+    check_refused(STATUS_INVALID, "0a0408092002");            /* a flag that is neither 0 nor 1 */
+    check_refused(STATUS_INVALID, "0a0408090809");            /* a field twice */
+    check_refused(STATUS_INVALID, "0a0418010809");            /* fields out of order */
+    check_refused(STATUS_INVALID, "0a0408093001");            /* a field we do not know */
+    check_refused(STATUS_INVALID, "0a0208090a020809");        /* a body twice */
+    check_refused(STATUS_INVALID, "22220a20" TEN "0a020809"); /* two bodies */
+    check_refused(STATUS_INVALID, "0a0208091a00");            /* the same, the last empty */
+    check_refused(STATUS_INVALID, "0a020809"
                                   "6a00"); /* a part we do not know beside a body */
     check_refused(STATUS_INVALID, "0a8200"
-                                  "0808");         /* a length longer than needed */
+                                  "0809");         /* a length longer than needed */
     check_refused(STATUS_INVALID, "0a0008");       /* something after the body */
     check_refused(STATUS_INVALID, "62040a026100"); /* a zero inside a name */
     check_refused(STATUS_INVALID, "62030a0120");   /* a space in a name */
@@ -237,9 +239,9 @@ Test(wire, refuses_digests_of_another_length_and_ranges_left)
 
 Test(wire, tells_what_a_later_version_says_from_rubbish)
 {
-    check_refused(STATUS_UNSUPPORTED, "0a020809");     /* version 9 */
-    check_refused(STATUS_UNSUPPORTED, "0a0408093001"); /* version 9, with a field of its own */
-    check_refused(STATUS_UNSUPPORTED, "0a020807");     /* version 7 */
+    check_refused(STATUS_UNSUPPORTED, "0a02080a");     /* version 10 */
+    check_refused(STATUS_UNSUPPORTED, "0a04080a3001"); /* version 10, with a field of its own */
+    check_refused(STATUS_UNSUPPORTED, "0a020808");     /* version 8 */
     check_refused(STATUS_UNSUPPORTED, "0a020804");     /* version 4 */
     check_refused(STATUS_UNSUPPORTED, "0a020802");     /* version 2 */
     check_refused(STATUS_UNSUPPORTED, "0a020801");     /* version 1 */

@@ -18,7 +18,7 @@ const struct learn_way learn_ways[WAYS] = {
     {SIGHT_SUMS, false, true, "16"},
     {SIGHT_SUMS, true, true, "5"},
     {SIGHT_PRODUCTS, false, false, "1000", true},
-    {SIGHT_PRODUCTS, true, false, "100", true},
+    {SIGHT_PRODUCTS, true, false, "200", true},
     {SIGHT_SQUARES, false, false, "200", true},
     {SIGHT_SQUARES, true, false, "25", true},
     {SIGHT_NONE, false, false, "0.5", true},

@@ -273,12 +273,13 @@ Test(learn_look, of_a_job_that_version_5_has_begun_shares_nothing_out, .init = s
         cr_expect_eq(job.stage->rounds, rounds);
         cr_expect_not(job_differs_older(&job));
     }
-    cr_expect_eq(job_age_of(true, true, 8), JOB_OF_NOW);
+    cr_expect_eq(job_age_of(true, true, 9), JOB_OF_NOW);
+    cr_expect_eq(job_age_of(true, true, 8), JOB_OF_8);
     cr_expect_eq(job_age_of(true, true, 7), JOB_OF_7);
     cr_expect_eq(job_age_of(true, true, 0), JOB_OF_6);
     cr_expect_eq(job_age_of(true, false, 0), JOB_OF_5);
     cr_expect_eq(job_age_of(false, false, 0), JOB_UP_TO_4);
-    for (int age = JOB_OF_NOW; age <= JOB_OF_7;
+    for (int age = JOB_OF_NOW; age <= JOB_OF_8;
          age++) { /* an agent's record has no more than this */
         const uint32_t version = job_age_version((enum job_age)age);
         cr_expect_eq(job_age_of(false, false, version), (enum job_age)age);
