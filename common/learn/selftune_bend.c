@@ -178,7 +178,9 @@ void selftune_look_back(struct selftune_parts *parts, size_t m, const double *g,
             curve += news->curvature[o] * way * way;
         }
     }
-    if (curve > LITTLE && back > SURE * sqrt(square * news->noise)) {
+    /* Beside secants only what is more than half of the way: a shorter step would have been better by far. */
+    const double least = parts->e > parts->d ? 0 : curve / 2;
+    if (curve > LITTLE && back > least + SURE * sqrt(square * news->noise)) {
         const double most = fmin(STEEPEST, (double)parts->d + 1); /* as a state is held */
         *parts->steep = selftune_between(*parts->steep * (1 + back / curve), 1, most);
     }

@@ -49,7 +49,8 @@ MUST_USE enum status selftune_bend(struct selftune_parts *parts, const struct se
 
 /**
  * Before a step: makes it and the next ones shorter along all directions, up to 8 times, if what is released points back along the
- * last one by more than two standard deviations of the noise. For stages of three steps or more, from the second step on.
+ * last one by more than two standard deviations of the noise, and, where no products are tried, half of the way. For stages of three
+ * steps or more, from the second step on.
  */
 void selftune_look_back(struct selftune_parts *parts, size_t m, const double *g,
                         const struct selftune_news *news);

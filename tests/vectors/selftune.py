@@ -210,7 +210,7 @@ def step(s_in, v0, c, rel, s, pv_prior, scale, steep, gaussian, expected=True, s
     if secants is not None:
         kept = (wt * p * (1 - p)).mean()
         more[:-1, :-1] = kept * secants.learn(v0, g, h, kept, s_in.T @ p / n, s, scale)
-    if way is not None and g @ way > 2 * s * np.linalg.norm(way):  # it points back along the last step
+    if way is not None and g @ way > h * way @ way / 2 + 2 * s * np.linalg.norm(way):  # far back along the last step
         steep = min(max(steep * (1 + g @ way / (h * way @ way)), 1), 8, width)
     l2, tries = s * s / (h * pv_prior) + 1e-4 + (steep - 1) * h, 0
     while True:
