@@ -107,6 +107,46 @@ Test(standin_classes, clips_at_the_quantile_and_expects_what_the_model_gives)
     }
 }
 
+/* What columns vary by beyond the rows holds each class's numbers as a ridge of its own does: by its curvature as it is clipped. */
+Test(standin_classes, is_held_along_columns_that_vary_more)
+{
+    enum { CLIP = 8 };
+    static const double factor = 0.7;
+    struct standin standin;
+    double from[K * WIDTH];
+    double g[K * WIDTH];
+    double h[K];
+    double more[D * D] = {0};
+    struct public_random random = public_random_from(6);
+    cr_assert(standin_init(&standin, D, K, false) == STATUS_OK);
+    some_model(from, 13);
+    for (size_t o = 0; o < K; o++) {
+        from[o * WIDTH + D] += (double)o;
+    }
+    standin_set(&standin, from);
+    standin_kept_curvature(h, &standin, CLIP);
+    cr_assert(fabs(h[0] - h[1]) > 0.01 && fabs(h[1] - h[2]) > 0.01, "%g %g %g", h[0], h[1], h[2]);
+    for (size_t k = 0; k < K * WIDTH; k++) {
+        g[k] = 0.01 * public_random_normal(&random);
+    }
+    for (size_t j = 0; j < D; j++) {
+        more[j * D + j] = factor;
+    }
+    double v[2][K * WIDTH];
+    for (size_t way = 0; way < 2; way++) {
+        double ridge[K * WIDTH];
+        for (size_t k = 0; k < K * WIDTH; k++) {
+            ridge[k] = 0.05 + (way == 0 || k % WIDTH == D ? 0 : factor * h[k / WIDTH]);
+        }
+        memcpy(v[way], from, sizeof from);
+        cr_assert(standin_move(v[way], &standin, g, CLIP, ridge, way == 0 ? more : NULL) ==
+                  STATUS_OK);
+    }
+    cr_assert(off_by(v[0], v[1], K * WIDTH) < 1e-7, "%g", off_by(v[0], v[1], K * WIDTH));
+    cr_assert(off_by(v[0], from, K * WIDTH) > 1e-3);
+    standin_free(&standin);
+}
+
 /* A small release moves the model to where its gradients differ by it: checked without a clip and with hardly any
  * ridge, by the gradients of the model that it moved to. */
 Test(standin_classes, moves_to_where_the_gradients_differ_by_what_was_released)
@@ -393,5 +433,35 @@ Test(selftune_classes, reaches_the_true_model)
         }
         cr_assert(much < way[i].most, "%u steps: %g", way[i].steps, much);
         cr_assert(little > 0.06, "%u steps: %g: nothing would be seen", way[i].steps, little);
+    }
+}
+
+/* Gradients that are steep for two classes tell of columns that are alike, whichever classes these are. */
+Test(selftune_classes, each_class_tells_of_columns_that_are_alike)
+{
+    const struct selftune stage = {
+        .feature_count = D, .output_count = K, .sight = SIGHT_SQUARES, .steps = 2, .quantile = 1};
+    const double count[K] = {RECORDS / 3.0, RECORDS / 3.0, RECORDS / 3.0};
+    const double square[D] = {RECORDS / 4.0, RECORDS / 4.0, RECORDS / 4.0, RECORDS / 4.0};
+    for (size_t class = 0; class < K; class ++) {
+        double state[STATE_MOST];
+        double sum[K * D] = {0};
+        double gradient[K * WIDTH] = {0};
+        cr_assert(selftune_state_count(&stage) <= STATE_MOST);
+        sum[class * D] = 0.05 * RECORDS;
+        sum[(class + 1) % K * D] = -0.05 * RECORDS; /* the third class has no model */
+        const struct selftune_look look = {
+            .record_count = RECORDS, .count = count, .sum = sum, .product = square};
+        cr_assert(selftune_begin(state, &stage) == STATUS_OK);
+        cr_assert(selftune_take_look(state, &stage, &look) == STATUS_OK);
+        cr_assert(selftune_shortened(state, &stage) == 1);
+        const double v = state[1 + class * WIDTH];
+        cr_assert(v > 0.1, "%g", v);
+        gradient[class * WIDTH] = 0.1 * RECORDS; /* it points back along the classes' own models */
+        gradient[(class + 1) % K * WIDTH] = -0.1 * RECORDS;
+        const struct selftune_release release = {0, RECORDS, gradient, 1e-6};
+        cr_assert(selftune_take_gradient(state, &stage, &release) == STATUS_OK);
+        cr_expect(selftune_shortened(state, &stage) > 1.3, "%zu: %g", class,
+                  selftune_shortened(state, &stage));
     }
 }
