@@ -109,7 +109,7 @@ def check_site(federation, name):
     records = journals.read(federation.folder / name / "state")
     expect([record["kind"] for _, record, _ in records] == ["job", "answer", "answer"],
            f"{name}'s journal has {[record['kind'] for _, record, _ in records]}")
-    expect(records[0][1]["protocol"] == 8, f"{name} has not kept whose job it is: {records[0][1].get('protocol')}")
+    expect(records[0][1]["protocol"] == 9, f"{name} has not kept whose job it is: {records[0][1].get('protocol')}")
     answers = test_kill.answers_of(records)
     expect([answer["round"] for answer in answers] == [0, 1], f"{name} has answered {answers}")
     expect(answers[0]["pass"] == answers[1]["pass"], f"{name} has paid for two passes")
