@@ -166,6 +166,55 @@ Test(learn_tuned, constants_of_the_plan_of_a_number)
     try_all(trials, sizeof trials / sizeof trials[0]);
 }
 
+enum { WALK_SPLITS = 12 };
+
+/* Walks up in epsilon, or down, on the same splits, and returns the largest fall of accuracy in standard errors of the difference. */
+static double fall_of(const struct learn_table *of, const char *trust, bool down)
+{
+    static const char *const epsilons[] = {"1", "2", "4", "7", "12", "20"};
+    double before[WALK_SPLITS] = {0};
+    double most = 0;
+    static const size_t count = sizeof epsilons / sizeof epsilons[0];
+    for (size_t e = 0; e < count; e++) {
+        struct learn_table table = *of;
+        struct learn_alone alone;
+        double sum = 0;
+        double squares = 0;
+        table.trust = trust;
+        table.epsilon = epsilons[down ? count - 1 - e : e];
+        learn_table_open(&alone, &table);
+        for (int split = 0; split < WALK_SPLITS; split++) {
+            double got[ERROR + 1];
+            run(got, &alone, split + 1);
+            const double less = before[split] - got[ACCURACY];
+            sum += less;
+            squares += less * less;
+            before[split] = got[ACCURACY];
+        }
+        const double n = WALK_SPLITS;
+        const double error = sqrt(fmax(squares / n - sum / n * (sum / n), 1e-12) / (n - 1));
+        if (e > 0) {
+            (void)printf("%s %s: falls by %+.4f (%.4f)\n", trust, table.epsilon, sum / n, error);
+            most = fmax(most, sum / n / error);
+        }
+        learn_alone_free(&alone);
+    }
+    return most;
+}
+
+/* Accuracy that did not fall would seem to, by 5 errors, in one of 3 10^6 choices of seeds. The twin walks down, and falls. */
+Test(learn_tuned, accuracy_does_not_fall_as_epsilon_grows)
+{
+    static const struct learn_table alike = MADE_UP(MADE_OVERSHOOT, LOCAL_1);
+    static const struct learn_table tumours = {TUMOURS, LOCAL_1};
+    varied = NULL;
+    cr_expect_lt(fall_of(&alike, "local", false), 5);
+    cr_expect_lt(fall_of(&alike, "central", false), 5);
+    cr_expect_lt(fall_of(&tumours, "local", false), 5);
+    cr_expect_lt(fall_of(&tumours, "central", false), 5);
+    cr_expect_gt(fall_of(&alike, "central", true), 5);
+}
+
 /* Of a number: what the other value loses of what there is to learn. */
 static void try_number(const char *name, double other, const struct number_way *way, int seeds)
 {
