@@ -351,8 +351,8 @@ int daemon_init(const char *program, const char *folder, struct daemon_file *fil
     return EXIT_CODE_OK;
 }
 
-/* Behind the loop nobody reads signals: daemon_start holds them back, so that one of them does not end the program while it
- * writes a result. This thread reads them then. The first one is answered; whoever asks again wants the end at once. */
+/* After the loop's end nobody reads signals: daemon_start holds them back, so that none of them ends the program while it writes a
+ * result. This thread reads them then. It answers the first one, and a later one ends the program at once. */
 
 struct hurry {
     struct log_sink sink; /* the daemon's own is gone before this thread is */

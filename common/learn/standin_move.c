@@ -131,16 +131,17 @@ static void multiply(double *out, const struct equation *equation, const double 
     add_more(out, equation, x, NULL);
 }
 
-/* curve (m): about the diagonal of the Hessian without ridges in each block, as the mean of u u' is I where no column is scaled. */
-static void find_curve(double *curve, const struct equation *equation)
+/* curve (m): about the diagonal of the Hessian without ridges in each block, as the mean of u u' is I where no column is scaled.
+ * p: (N, m) the rows' probabilities */
+static void find_curve(double *curve, const struct equation *equation, const double *p)
 {
     const struct standin *standin = equation->standin;
     const size_t m = standin->outputs;
     for (size_t o = 0; o < m; o++) {
         double sum = 0;
         for (size_t i = 0; i < standin->count; i++) {
-            const double p = equation->p[i * m + o];
-            sum += equation->kept[i] * p * (1 - p);
+            const double chance = p[i * m + o];
+            sum += equation->kept[i] * chance * (1 - chance);
         }
         curve[o] = sum / (double)standin->count;
     }
@@ -158,7 +159,7 @@ static void find_step(struct equation *equation)
     double *along = scaled + count;
     double *turned = along + count;
     double power = 0;
-    find_curve(curve, equation);
+    find_curve(curve, equation, equation->p);
     memset(equation->step, 0, count * sizeof *equation->step);
     const double enough = REST_ENOUGH * cblas_dnrm2((int)count, rest, 1);
     for (int i = 0; i < CONJUGATE_STEPS_MAX && cblas_dnrm2((int)count, rest, 1) > enough; i++) {
@@ -304,7 +305,7 @@ void standin_kept_curvature(double *h, const struct standin *standin, double cli
 }
 
 /* by, and how steep the equation is at most. */
-static void set_more(struct equation *equation, double clip)
+static void set_more(struct equation *equation)
 {
     const size_t d = equation->standin->width - 1;
     double trace = 0;
@@ -313,7 +314,7 @@ static void set_more(struct equation *equation, double clip)
     if (equation->more == NULL) {
         return;
     }
-    standin_kept_curvature(equation->by, equation->standin, clip);
+    find_curve(equation->by, equation, equation->standin->p);
     for (size_t o = 0; o < equation->standin->outputs; o++) {
         most = fmax(most, equation->by[o]);
     }
@@ -354,7 +355,7 @@ enum status standin_move(double *v, struct standin *standin, const double *g, do
     standin_combine(own + count, standin, equation.score);
     dense_axpy(own + count, -1, g, count);
     memcpy(own, v, count * sizeof *v);
-    set_more(&equation, clip);
+    set_more(&equation);
     move(v, &equation, g);
     free(own);
     return STATUS_OK;
